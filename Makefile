@@ -1,0 +1,52 @@
+# The one front door.  `make demo` and `make test` need Python 3.11+ and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: help demo test check fast slow bench docs clean
+
+help:  ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/bench: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+# Numba's cache looks at a function's own file only: drop it when any compiled file changed.
+$(VENV)/compiled: $(wildcard src/noregret/_ops/*.py) | $(VENV)/installed
+	@rm -f src/noregret/_ops/__pycache__/*.nbi src/noregret/_ops/__pycache__/*.nbc
+	@touch $@
+
+demo: $(VENV)/installed $(VENV)/compiled  ## Forecast a stream with several learners, with proofs
+	$(BIN)/python examples/demo.py
+
+test: check  ## Lint, types, imports, then all fast tests and doctests
+	$(BIN)/python -m pytest -q -n 2 -m 'not slow'
+
+check: $(VENV)/installed $(VENV)/compiled  ## Lint, types, import directions
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+slow: $(VENV)/installed $(VENV)/compiled  ## The long tests
+	$(BIN)/python -m pytest -q -n 2 -m slow tests
+
+bench: $(VENV)/bench $(VENV)/compiled  ## Measure against peers; writes docs/benchmarks.md
+	$(BIN)/python benchmarks/run.py
+
+accuracy: $(VENV)/installed $(VENV)/compiled  ## Measure against exact arithmetic; writes docs/accuracy.md
+	$(BIN)/python benchmarks/accuracy.py
+
+docs: $(VENV)/installed $(VENV)/compiled  ## Run every example of the documentation
+	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src
+
+clean:  ## Remove everything that make made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,52 @@
+"""Competitive online regression: forecast as well as the best model in hindsight, and prove it.
+
+>>> import noregret as nr
+>>> learner = nr.AAR()
+>>> learner.predict_one({"temperature": 20.0})
+0.0
+>>> learner.learn_one({"temperature": 20.0}, 3.0)
+>>> print(f"{learner.predict_one({'temperature': 10.0}):.3f}")
+1.198
+>>> learner.certificate().holds
+True
+
+Names are imported when they are first used, so that `import noregret` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noregret.certificates import Certificate as Certificate
+    from noregret.gaussian import AAR as AAR
+    from noregret.gaussian import BayesianRidge as BayesianRidge
+    from noregret.gaussian import Ridge as Ridge
+    from noregret.replay import Replay as Replay
+    from noregret.types import Normal as Normal
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AAR": "gaussian",
+    "BayesianRidge": "gaussian",
+    "Certificate": "certificates",
+    "Normal": "types",
+    "Replay": "replay",
+    "Ridge": "gaussian",
+}
+
+__all__ = ["AAR", "BayesianRidge", "Certificate", "Normal", "Replay", "Ridge", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'noregret' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"noregret.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

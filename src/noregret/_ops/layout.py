@@ -1,0 +1,63 @@
+"""What lies where in the arrays that compiled functions share.
+
+`work` is scratch and settings: nothing in it is part of what was learned.
+`ledger` has one row per running sum, as (sum, compensation), then one row per outcome.
+"""
+
+from __future__ import annotations
+
+# Rows of `work`, each as wide as [x | y].
+X = 0  # the features looked at last, constant feature first
+V = 1  # R^-T x (fixed experts) or T x (drifting ones)
+U = 2  # what the rotations have left of [x | y]
+MEAN = 3  # the look's mean, one entry an outcome
+Y = 4  # the outcomes of the round
+AT = 5  # scalars, below
+ROWS = 6  # the drift core keeps its square of noise from here on
+
+# Entries of work[AT].
+FRESH = 0  # 1.0 while V, MEAN and ROOT belong to X and to the present state
+ROOT = 1  # sqrt(d)
+NORM = 2  # |x|_2
+PEAK = 3  # |x|_inf
+DRIFT = 4  # 1/a of the round to come
+STATUS = 5  # what the last look answered
+OFFSET = 6  # how many constant features stand before the user's own: 0 or 1
+CEILING = 7  # largest |x_i| admitted
+RULE = 8  # RIDGE, CLIPPED, AAR or BAYES
+LEVEL = 9  # what the rule needs: where to clip, or the noise variance
+CLOSED = 10  # 1.0 while many rounds are being learned or the state is being copied
+SCALARS = 11
+
+# Rows of `ledger`.
+LOSS = 0  # what the rule paid
+SQUARE = 1  # square loss of the point forecast
+FIT = 2  # what the core's own factor says the best expert in hindsight pays, a|w|^2 included
+WEIGHTED = 3  # sum e^2/d, from the looks; theorems say that it equals FIT
+LOGDET = 4  # sum ln d
+LEVERAGE = 5  # sum 1 - 1/d
+CHARGE = 6  # sum y^2 (1 - 1/d)
+RELIEF = 7  # sum (d - 1) (m/d)^2
+NORMS = 8  # sum |x|_2^2
+WIDEST = 9  # largest |x|_inf
+LONGEST = 10  # largest |x|_2
+ROUNDS = 11  # how many
+OUTCOMES = 12  # from here on: largest |y_k| of each outcome k
+
+# What a compiled round answers.
+OK = 0
+WIDTH = 1  # wrong number of features
+LIMIT = 2  # some feature is not a finite number within the limit
+OUTCOME = 3  # some outcome is not a finite number whose square is finite
+OVERFLOW = 4  # the look does not fit in float64
+BUSY = 5  # the state is closed: wait for the lock
+
+LARGEST_FEATURE = 2.0**1000  # column norms then fit in float64 for 2^46 rounds
+LARGEST_OUTCOME = 2.0**511  # its square fits in float64
+EXACT_INTEGER = 2.0**53  # every integer below is a float64
+
+# What a rule does, see rules.py.
+RIDGE = 0
+CLIPPED = 1
+AAR = 2
+BAYES = 3

@@ -1,0 +1,29 @@
+"""(mean, root spread) -> forecast and loss; the compiled twin of noregret.rules."""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+
+from noregret._ops import compiled
+from noregret._ops.layout import AAR, BAYES, CLIPPED
+
+
+@compiled(nb.float64(nb.int64, nb.float64, nb.float64, nb.float64))
+def forecast(rule: int, level: float, mean: float, root: float) -> float:
+    """The point forecast; `level` is where the clipped rule clips."""
+    if rule == AAR:
+        return mean / root / root
+    if rule == CLIPPED:
+        return min(max(mean, -level), level)
+    return mean
+
+
+@compiled(nb.float64(nb.int64, nb.float64, nb.float64, nb.float64, nb.float64))
+def loss(rule: int, level: float, mean: float, root: float, y: float) -> float:
+    """Square loss of the forecast; log loss for the Bayesian rule, `level` its noise variance."""
+    if rule == BAYES:
+        e = (y - mean) / root
+        return 0.5 * math.log(2.0 * math.pi * level) + math.log(root) + 0.5 * e * e / level
+    return (y - forecast(rule, level, mean, root)) ** 2

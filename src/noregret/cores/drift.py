@@ -1,0 +1,145 @@
+"""Experts that change with time: AARCh's random walk as a Kalman filter.
+
+An expert is a sequence th_1, th_2, ... that forecasts (th_1 + ... + th_t)'x_t and is charged
+sum a_t |th_t|^2 (Busuttil and Kalnishkan, section 3).  Its Gaussian twin has
+
+    P_{1|0} = I/a_1,     P_{t|t-1} = P_{t-1} + I/a_t,     m = w'x,     d = 1 + x'Px
+
+Form: P = T'T with T triangular; the measurement by Carlson's update, the time step by
+Householder reflections of [T; sqrt(1/a_t) I].  P is then symmetric and positive by
+construction, whatever rounding does, and its condition number is never squared.  The price is
+(2/3) n^3 flops for a round that drifts; a round with drift 0 costs 6 n^2 like a fixed one.
+
+Measured (docs/accuracy.md, forecasts against 50 digits, drift 1e-6): {measured}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from noregret._ops import drift as ops
+from noregret._ops.layout import AT, DRIFT, FRESH, MEAN, OK, ROOT, ROWS, SCALARS, X, Y
+from noregret.errors import NumericalError, ParameterError
+from noregret.types import Look, Matrix, Track, Vector
+
+__all__ = ["DriftCore"]
+
+
+class DriftCore:
+    """[T; w] for n features and m outcomes; (n + m) n numbers, (2/3) n^3 + 6 n^2 flops a round.
+
+    `drift` is 1/a_t for t >= 2: a number, or a function of t.
+
+    >>> core = DriftCore(prior_precision=1.0, drift=lambda t: 0.5, n=1, m=1)
+    >>> core.absorb(np.array([1.0]), np.array([1.0]))  # e^2/d = 1/2
+    0.4999999999999999
+    >>> round(core.look(np.array([1.0])).spread, 12)   # 1 + (1/2 + drift)
+    2.0
+    """
+
+    __slots__ = ("_walked", "drift", "factor", "prior_precision", "rounds", "work")
+
+    drifts = True
+
+    def __init__(
+        self, prior_precision: float, drift: float | Callable[[int], float], n: int, m: int
+    ) -> None:
+        self.prior_precision = prior_precision
+        self.drift = drift
+        self.rounds = 0
+        self._walked = 0.0  # sum of 1/a_t, t >= 2, when drift is a function
+        self.factor: Matrix = np.zeros((n + m, n))
+        np.fill_diagonal(self.factor, math.sqrt(1.0 / prior_precision))
+        self.work: Matrix = np.zeros((ROWS + n, max(n + m, SCALARS)))
+        self.work[AT, DRIFT] = 0.0 if callable(drift) else drift
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m)."""
+        height, n = self.factor.shape
+        return n, height - n
+
+    def ahead(self, rounds: int) -> Vector:
+        """1/a of each of the `rounds` rounds after the next one."""
+        if not callable(self.drift):
+            return np.full(rounds, self.drift)
+        first = self.rounds + 2
+        steps = np.array([self.drift(t) for t in range(first, first + rounds)], dtype=np.float64)
+        fine = (steps >= 0.0) & np.isfinite(steps)
+        if not fine.all():
+            k = int(np.argmin(fine))
+            raise ParameterError(
+                f"drift({first + k}) = {steps[k]!r}: a drift must be finite and at least 0"
+            )
+        return steps
+
+    def prepare(self) -> None:
+        """Put the drift that follows the next round where the compiled round finds it."""
+        if callable(self.drift):
+            self.work[AT, DRIFT] = self.ahead(1)[0]
+
+    def moved(self) -> None:
+        """Count a round that was absorbed, and the drift that followed it."""
+        self.rounds += 1
+        if callable(self.drift):
+            self._walked += float(self.work[AT, DRIFT])
+
+    def look(self, x: Vector) -> Look:
+        """m = w'x and sqrt(d) = |(1, T x)|."""
+        n, m = self.shape
+        self.work[X, :n] = x
+        if ops.look(self.factor, self.work) != OK:
+            raise NumericalError("the look at x does not fit in float64")
+        return Look(self.work[MEAN, :m].copy(), float(self.work[AT, ROOT]))
+
+    def absorb(self, x: Vector, y: Vector) -> float:
+        """Fold y in and drift on to the next round; return the sum of e^2/d."""
+        self.prepare()
+        self.look(x)
+        self.work[Y, : y.size] = y
+        left = ops.absorb(self.factor, self.work)
+        ops.diffuse(self.factor, self.work, self.work[AT, DRIFT])
+        self.moved()
+        return left
+
+    def replay(self, xs: Matrix, ys: Matrix) -> Track:
+        """Look at and absorb every row in one compiled loop."""
+        T = xs.shape[0]
+        steps = self.ahead(T)
+        mean, root, fit = np.empty(ys.shape), np.empty(T), np.zeros(2)
+        before = self.factor.copy()
+        failed = ops.stream(self.factor, self.work, xs, ys, steps, mean, root, fit)
+        if failed >= 0:
+            self.factor[:] = before
+            raise NumericalError(
+                f"row {failed}: the look at x does not fit in float64; rescale the features or "
+                f"raise prior_precision ({self.prior_precision!r})"
+            )
+        self.rounds += T
+        self._walked += math.fsum(steps) if callable(self.drift) else 0.0
+        return Track(mean, root, float(fit.sum()))
+
+    def grown(self, k: int) -> DriftCore:
+        """A copy with k features more, whose weights have drifted unseen since round 1."""
+        n, m = self.shape
+        larger = DriftCore(self.prior_precision, self.drift, n + k, m)
+        np.fill_diagonal(larger.factor, math.sqrt(self.prior_var()))
+        larger.factor[:n, :n] = self.factor[:n]
+        larger.factor[n + k :, :n] = self.factor[n:]
+        larger.work[AT, :SCALARS] = self.work[AT, :SCALARS]
+        larger.work[AT, FRESH] = 0.0
+        larger.rounds, larger._walked = self.rounds, self._walked
+        return larger
+
+    def coefficients(self) -> Matrix:
+        """The filtered weights, one row an outcome."""
+        n, _ = self.shape
+        return self.factor[n:].copy()
+
+    def prior_var(self) -> float:
+        """sum_{s<=t} 1/a_s, up to the round to come."""
+        walked = self._walked if callable(self.drift) else self.drift * self.rounds
+        return 1.0 / self.prior_precision + walked

@@ -1,0 +1,58 @@
+"""Everything that noregret raises on purpose.
+
+    NoRegretError
+    ├── ParameterError     a constructor argument makes no sense        (also a ValueError)
+    ├── InputError         a call was refused; the state did not change (also a ValueError)
+    │   ├── FeatureError   ... because of x
+    │   └── OutcomeError   ... because of y
+    ├── NotLearnedError    asked for what only data can give
+    ├── MergeError         two learners that cannot become one
+    └── NumericalError     float64 cannot hold the result               (also an ArithmeticError)
+
+Each message names the field, the value and the remedy.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "FeatureError",
+    "InputError",
+    "MergeError",
+    "NoRegretError",
+    "NotLearnedError",
+    "NumericalError",
+    "OutcomeError",
+    "ParameterError",
+]
+
+
+class NoRegretError(Exception):
+    """The root of every error that noregret raises on purpose."""
+
+
+class ParameterError(NoRegretError, ValueError):
+    """A constructor argument makes no sense."""
+
+
+class InputError(NoRegretError, ValueError):
+    """A call was refused and the state did not change."""
+
+
+class FeatureError(InputError):
+    """The features x were refused."""
+
+
+class OutcomeError(InputError):
+    """The outcome y was refused."""
+
+
+class NotLearnedError(NoRegretError, ValueError, AttributeError):
+    """Something was asked for that exists only after learning."""
+
+
+class MergeError(NoRegretError, ValueError):
+    """Two learners cannot be merged exactly."""
+
+
+class NumericalError(NoRegretError, ArithmeticError):
+    """A result does not fit in float64; the state did not change."""

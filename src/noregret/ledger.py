@@ -1,0 +1,92 @@
+"""The ledger: what was paid and what the theorems need, in O(1) memory.
+
+Each column is a compensated sum (Neumaier), so that a million rounds lose nothing; which row
+is what is in noregret._ops.layout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from noregret._ops import layout
+from noregret.types import Matrix
+
+__all__ = ["Totals", "add", "merged", "open_ledger", "totals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The columns of a ledger, added up."""
+
+    rounds: int
+    outcomes: int  # m, how many outcomes a round has
+    loss: float  # what the rule paid
+    square_loss: float  # square loss of the point forecasts
+    fit: float  # the best expert's regularised loss in hindsight, from the core's factor
+    weighted: float  # sum e^2/d, from the looks
+    log_det: float  # sum ln d
+    leverage: float  # sum 1 - 1/d
+    charge: float  # sum y^2 (1 - 1/d)
+    relief: float  # sum (d - 1) (m/d)^2
+    squared_norms: float  # sum |x|_2^2
+    widest: float  # largest |x|_inf
+    longest: float  # largest |x|_2
+    largest: float  # largest |y| of any outcome
+    outcome_square: float  # sum over the outcomes k of max |y_k|^2
+    workers: int  # streams that were merged into this one, itself included
+
+
+def open_ledger(m: int) -> Matrix:
+    """An empty ledger for m outcomes."""
+    ledger = np.zeros((layout.OUTCOMES + m, 2))
+    ledger[layout.ROUNDS, 1] = 1.0  # one worker so far
+    return ledger
+
+
+def add(ledger: Matrix, row: int, term: float) -> None:
+    """Add a term to one column."""
+    from noregret._ops.ledger import add as compensated
+
+    compensated(ledger, row, term)
+
+
+def totals(ledger: Matrix) -> Totals:
+    """Add up the columns."""
+    value = ledger.sum(axis=1)
+    largest = ledger[layout.OUTCOMES :, 0]
+    return Totals(
+        rounds=int(ledger[layout.ROUNDS, 0]),
+        outcomes=largest.size,
+        loss=float(value[layout.LOSS]),
+        square_loss=float(value[layout.SQUARE]),
+        fit=float(value[layout.FIT]),
+        weighted=float(value[layout.WEIGHTED]),
+        log_det=float(value[layout.LOGDET]),
+        leverage=float(value[layout.LEVERAGE]),
+        charge=float(value[layout.CHARGE]),
+        relief=float(value[layout.RELIEF]),
+        squared_norms=float(value[layout.NORMS]),
+        widest=float(ledger[layout.WIDEST, 0]),
+        longest=float(ledger[layout.LONGEST, 0]),
+        largest=float(largest.max(initial=0.0)),
+        outcome_square=float(largest @ largest),
+        workers=int(ledger[layout.ROUNDS, 1]),
+    )
+
+
+def merged(one: Matrix, other: Matrix, fit: float) -> Matrix:
+    """The ledger of two streams learned apart: sums add, maxima compare, `fit` is the core's.
+
+    Every loss was paid under its own worker's forecasts, so all sums are sums per worker.
+    """
+    both = one.copy()
+    for row in range(layout.WIDEST):
+        add(both, row, float(other[row, 0]))
+        add(both, row, float(other[row, 1]))
+    both[layout.FIT] = fit, 0.0
+    both[layout.ROUNDS] += other[layout.ROUNDS]
+    for row in (layout.WIDEST, layout.LONGEST, *range(layout.OUTCOMES, len(both))):
+        both[row, 0] = max(one[row, 0], other[row, 0])
+    return both

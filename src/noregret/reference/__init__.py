@@ -1,0 +1,1 @@
+"""Dense, slow, obvious twins, written from the formulas, for tests and audits."""

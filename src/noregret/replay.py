@@ -1,0 +1,78 @@
+"""What a replay gives back: one entry a round, and the certificate at its end."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noregret.certificates import Certificate
+from noregret.errors import NoRegretError
+from noregret.types import Matrix, Vector
+
+__all__ = ["Replay"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """Predict-then-learn over T rounds, as the loop over single rounds would have gone.
+
+    forecast, mean: (T,), or (T, m) for m outcomes a round; spread, loss: (T,).
+
+    >>> import noregret as nr
+    >>> result = nr.AAR().replay([[1.0], [1.0], [1.0]], [1.0, 1.0, 1.0])
+    >>> result.forecast.round(6)
+    array([0.      , 0.333333, 0.5     ])
+    >>> result.spread.round(6)
+    array([2.      , 1.5     , 1.333333])
+    >>> result.certificate.holds
+    True
+    """
+
+    forecast: Matrix
+    mean: Matrix
+    spread: Vector
+    loss: Vector
+    certificate: Certificate
+    library: str = "pandas"
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    def columns(self) -> dict[str, Vector]:
+        """The columns by name; with m outcomes, forecast_0, forecast_1, ..."""
+        named: dict[str, Vector] = {}
+        for name, values in (("forecast", self.forecast), ("mean", self.mean)):
+            if values.ndim == 1:
+                named[name] = values
+            else:
+                named |= {f"{name}_{k}": values[:, k] for k in range(values.shape[1])}
+        return named | {"spread": self.spread, "loss": self.loss}
+
+    def to_frame(self) -> Any:
+        """A frame of the library that X came in, else pandas."""
+        return _module(self.library, "to_frame").DataFrame(self.columns())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Cumulative loss against that of the best expert in hindsight; returns the axes."""
+        if ax is None:
+            _, ax = _module("matplotlib.pyplot", "plot").subplots()
+        rounds = np.arange(1, len(self) + 1)
+        ax.plot(rounds, np.cumsum(self.loss), label="loss paid")
+        last = self.certificate
+        ax.axhline(last.comparator, linestyle=":", color="grey", label="best in hindsight")
+        if last.bound is not None:
+            ax.axhline(last.bound, linestyle="--", color="grey", label="bound")
+        ax.set(xlabel="round", ylabel="cumulative loss", title=last.name)
+        ax.legend()
+        return ax
+
+
+def _module(name: str, wanted_by: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise NoRegretError(f"{wanted_by} needs {package}: pip install {package}") from None

@@ -1,0 +1,85 @@
+"""Rules: what to forecast once a core has looked at x, and what one round of it costs.
+
+Each rule turns (mean m, spread d) into a forecast.  Next to each stands the price of one round:
+by how much its loss may exceed e^2/d, e = y - m, whose sum is the best expert's regularised
+loss.  The compiled twin, for one-at-a-time rounds, is noregret._ops.rules.
+
+    ridge     g = m             (y - g)^2 = e^2/d + e^2 (1 - 1/d)
+    clipped   g = clip(m)       (y - g)^2 <= e^2/d + 4Y^2 (1 - 1/d),  |y| <= Y
+    AAR       g = m/d           (y - g)^2 = e^2/d + y^2 (1 - 1/d) - (d - 1) g^2
+    Bayes     N(m, s^2 d)       -ln density = (e^2/d)/(2s^2) + ln(2 pi s^2)/2 + ln(d)/2
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from noregret._ops import layout
+from noregret.types import Matrix, Vector
+
+__all__ = ["Rule", "aar", "bayes", "clipped", "ridge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule by number, and the level it needs: where to clip, or the noise variance.
+
+    >>> aar().forecast(np.array([[4.0]]), np.array([2.0]))
+    array([[1.]])
+    >>> clipped(1.5).forecast(np.array([[4.0]]), np.array([2.0]))
+    array([[1.5]])
+    """
+
+    code: int
+    level: float = 0.0
+
+    @property
+    def clip(self) -> float | None:
+        """Where forecasts are clipped, if they are."""
+        return self.level if self.code == layout.CLIPPED else None
+
+    @property
+    def noise_var(self) -> float:
+        """The noise variance of the Bayesian rule, 1 for the others."""
+        return self.level if self.code == layout.BAYES else 1.0
+
+    def forecast(self, mean: Matrix, root: Vector) -> Matrix:
+        """Point forecasts for means (T, m) and root spreads (T,)."""
+        if self.code == layout.AAR:
+            return mean / root[:, None] / root[:, None]
+        if self.code == layout.CLIPPED:
+            return np.clip(mean, -self.level, self.level)
+        return mean
+
+    def loss(self, mean: Matrix, root: Vector, y: Matrix) -> Vector:
+        """Loss of each round, summed over its outcomes: square loss, or log loss for Bayes."""
+        if self.code == layout.BAYES:
+            e = (y - mean) / root[:, None]
+            constant = 0.5 * math.log(2.0 * math.pi * self.level) + np.log(root)
+            total: Vector = (constant[:, None] + 0.5 * e * e / self.level).sum(axis=1)
+            return total
+        paid: Vector = ((y - self.forecast(mean, root)) ** 2).sum(axis=1)
+        return paid
+
+
+def ridge() -> Rule:
+    """Forecast the mean."""
+    return Rule(layout.RIDGE)
+
+
+def clipped(bound: float) -> Rule:
+    """Forecast the mean, clipped to [-bound, bound]."""
+    return Rule(layout.CLIPPED, bound)
+
+
+def aar() -> Rule:
+    """Forecast mean/spread: the Aggregating Algorithm for Regression."""
+    return Rule(layout.AAR)
+
+
+def bayes(noise_var: float) -> Rule:
+    """Forecast the normal distribution N(mean, noise_var * spread)."""
+    return Rule(layout.BAYES, noise_var)

@@ -1,0 +1,1 @@
+"""Public checks that every learner must pass."""

@@ -1,0 +1,341 @@
+"""The statements about Gaussian learners, each a function from one stream's totals.
+
+V is the regularised loss of the best expert in hindsight, W = sum e^2/d (equal to V unless
+learners were merged, then smaller), Lam = sum ln d.  Numbers refer to the papers: ZV Zhdanov and
+Vovk, KN Kakade and Ng, BK Busuttil and Kalnishkan; docs/theory.md has the derivations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from noregret.certificates import Assumption, Certificate, Kind
+from noregret.ledger import Totals
+
+__all__ = [
+    "Scene",
+    "Theorem",
+    "aar_bound",
+    "aar_determinant_bound",
+    "aar_exact_loss",
+    "aar_leverage_bound",
+    "bayesian_determinant_bound",
+    "bayesian_equality",
+    "clipped_bound",
+    "clipped_determinant_bound",
+    "clipped_leverage_bound",
+    "kakade_ng_log_loss_bound",
+    "kakade_ng_square_loss_bound",
+    "ridge_equality",
+    "ridge_norm_bound",
+]
+
+Theorem = Callable[["Scene"], Certificate]
+FIXED = "min_w (sum (y - w'x)^2 + a|w|^2)"
+MOVING = "min over th_1, th_2, ... of (sum (y_t - (th_1+...+th_t)'x_t)^2 + sum a_t|th_t|^2)"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A stream so far, the learner that forecast it, and the bounds that its user vouches for."""
+
+    totals: Totals
+    features: int  # n, the constant feature included
+    prior_precision: float  # a, or a_1
+    prior_var: float  # sum of 1/a_s so far
+    drifting: bool
+    noise_var: float = 1.0
+    clip: float | None = None
+    outcome_bound: float | None = None  # Y
+    feature_bound: float | None = None  # X
+    norm_bound: float | None = None  # Z
+
+    @property
+    def best(self) -> str:
+        """The comparator in words."""
+        return MOVING if self.drifting else FIXED
+
+    @property
+    def equality(self) -> Kind:
+        """What an equality is called: merged learners paid under less knowledge, so V >= W."""
+        return "equality" if self.totals.workers == 1 else "upper bound"
+
+    def log_loss(self, square: float) -> float:
+        """Log loss of experts whose square losses add up to `square`."""
+        t = self.totals
+        constant = 0.5 * t.rounds * t.outcomes * math.log(2.0 * math.pi * self.noise_var)
+        return constant + square / (2.0 * self.noise_var)
+
+    def outcome_square(self) -> tuple[float, Assumption]:
+        """Y^2, summed over the outcomes, and on what authority."""
+        t, Y = self.totals, self.outcome_bound
+        if Y is None:
+            return t.outcome_square, Assumption(
+                f"|y| <= Y = {t.largest:.6g}, the largest so far", met=True
+            )
+        return t.outcomes * Y * Y, _vouched("|y|", "Y", Y, t.largest)
+
+    def width(self) -> tuple[float, Assumption]:
+        """X, and on what authority."""
+        return _either("|x|_inf", "X", self.feature_bound, self.totals.widest)
+
+    def length(self) -> tuple[float, Assumption]:
+        """Z, and on what authority."""
+        return _either("|x|_2", "Z", self.norm_bound, self.totals.longest)
+
+    def determinant_bound(self, square: float) -> float:
+        """n ln(1 + T X^2/a), a bound on Lam by Hadamard (ZV 3); merged workers share the rounds."""
+        w = self.totals.workers
+        return (
+            w * self.features * math.log1p(self.totals.rounds * square / (w * self.prior_precision))
+        )
+
+
+def _vouched(what: str, letter: str, given: float, seen: float) -> Assumption:
+    if seen <= given:
+        return Assumption(f"{what} <= {letter} = {given:.6g}, as given", met=True)
+    return Assumption(
+        f"{what} <= {letter} = {given:.6g}, as given: the stream reached {seen:.6g}", met=False
+    )
+
+
+def _either(what: str, letter: str, given: float | None, seen: float) -> tuple[float, Assumption]:
+    if given is None:
+        return seen, Assumption(f"{what} <= {letter} = {seen:.6g}, the largest so far", met=True)
+    return given, _vouched(what, letter, given, seen)
+
+
+def _state(
+    s: Scene,
+    name: str,
+    kind: Kind,
+    *,
+    loss: float,
+    comparator: float,
+    bound: float,
+    statement: str,
+    assumptions: tuple[Assumption, ...] = (),
+) -> Certificate:
+    if s.totals.workers > 1:
+        shared = f"losses are sums over {s.totals.workers} merged learners, each of its own rounds"
+        assumptions = (*assumptions, Assumption(shared, met=True))
+    return Certificate.of(
+        name=name,
+        kind=kind,
+        rounds=s.totals.rounds,
+        loss=loss,
+        comparator=comparator,
+        bound=bound,
+        statement=statement,
+        assumptions=assumptions,
+    )
+
+
+# Ridge ------------------------------------------------------------------------------------
+
+
+def ridge_equality(s: Scene) -> Certificate:
+    """ZV Theorem 1 (1): sum (y - m)^2/d = V.  For experts that change, the same identity."""
+    t = s.totals
+    return _state(
+        s,
+        "ridge identity for changing experts" if s.drifting else "Zhdanov-Vovk Theorem 1",
+        s.equality,
+        loss=t.weighted,
+        comparator=t.fit,
+        bound=t.fit,
+        statement=f"sum (y - m)^2/d {'=' if t.workers == 1 else '<='} {s.best}",
+    )
+
+
+def ridge_norm_bound(s: Scene) -> Certificate:
+    """ZV Corollary 2 (4): d <= 1 + Z^2/a, so loss <= (1 + Z^2/a) V; no bound on y needed."""
+    t = s.totals
+    Z, known = s.length()
+    factor = 1.0 + Z * Z * s.prior_var
+    return _state(
+        s,
+        "ridge norm bound for changing experts" if s.drifting else "Zhdanov-Vovk Corollary 2",
+        "upper bound",
+        loss=t.square_loss,
+        comparator=t.fit,
+        bound=factor * t.fit,
+        statement=f"sum (y - m)^2 <= (1 + Z^2 {'sum 1/a_t' if s.drifting else '/ a'}) {s.best}",
+        assumptions=(known,),
+    )
+
+
+def kakade_ng_square_loss_bound(s: Scene) -> Certificate:
+    """KN Corollary 3.1, for |x| <= Z and with the sigma^2 that its display drops."""
+    t = s.totals
+    Z, known = s.length()
+    a, n = s.prior_precision, s.features
+    log = s.determinant_bound(Z * Z / n) if n else 0.0
+    return _state(
+        s,
+        "Kakade-Ng Corollary 3.1",
+        "upper bound",
+        loss=t.square_loss,
+        comparator=t.fit,
+        bound=(1.0 + Z * Z / a) * (t.fit + s.noise_var * t.outcomes * log),
+        statement=f"sum (y - m)^2 <= (1 + Z^2/a) ({s.best} + s^2 n ln(1 + T Z^2/(a n)))",
+        assumptions=(known,),
+    )
+
+
+# Clipped ridge ----------------------------------------------------------------------------
+
+
+def _clipped(s: Scene, name: str, price: float, statement: str, *more: Assumption) -> Certificate:
+    t = s.totals
+    Y = s.clip if s.clip is not None else math.inf
+    return _state(
+        s,
+        name,
+        "upper bound",
+        loss=t.loss,
+        comparator=t.fit,
+        bound=t.fit + 4.0 * t.outcomes * Y * Y * price,
+        statement=f"sum (y - g)^2 <= {s.best} + {statement}",
+        assumptions=(_vouched("|y|", "Y", Y, t.largest), *more),
+    )
+
+
+def clipped_bound(s: Scene) -> Certificate:
+    """ZV Corollary 1 (2): V + 4Y^2 Lam."""
+    log = "sum ln d" if s.drifting else "ln det(I + X'X/a)"
+    name = "clipped ridge, changing experts" if s.drifting else "Zhdanov-Vovk Corollary 1"
+    return _clipped(s, name, s.totals.log_det, f"4Y^2 {log}")
+
+
+def clipped_leverage_bound(s: Scene) -> Certificate:
+    """Sharper: (y - g)^2 = (y - g)^2/d + (y - g)^2 (1 - 1/d) <= e^2/d + 4Y^2 (1 - 1/d)."""
+    return _clipped(s, "clipped ridge, leverage form", s.totals.leverage, "4Y^2 sum (1 - 1/d)")
+
+
+def clipped_determinant_bound(s: Scene) -> Certificate:
+    """ZV Corollary 1 with (3): V + 4Y^2 n ln(1 + T X^2/a)."""
+    X, known = s.width()
+    return _clipped(
+        s,
+        "Zhdanov-Vovk Corollary 1 with (3)",
+        s.determinant_bound(X * X),
+        "4Y^2 n ln(1 + T X^2/a)",
+        known,
+    )
+
+
+# Bayesian ridge ---------------------------------------------------------------------------
+
+
+def _bayesian(
+    s: Scene, name: str, kind: Kind, price: float, statement: str, *known: Assumption
+) -> Certificate:
+    t = s.totals
+    comparator = s.log_loss(t.fit)
+    sign = "=" if kind == "equality" else "<="
+    return _state(
+        s,
+        name,
+        kind,
+        loss=t.loss,
+        comparator=comparator,
+        bound=comparator + 0.5 * t.outcomes * price,
+        statement=f"log loss {sign} T/2 ln(2 pi s^2) + {s.best}/(2 s^2) + {statement}",
+        assumptions=known,
+    )
+
+
+def bayesian_equality(s: Scene) -> Certificate:
+    """ZV Theorem 2 (14): log loss = min (L(w) + a|w|^2/(2s^2)) + Lam/2."""
+    name = "Bayesian identity for changing experts" if s.drifting else "Zhdanov-Vovk Theorem 2"
+    log = "1/2 sum ln d" if s.drifting else "1/2 ln det(I + X'X/a)"
+    return _bayesian(s, name, s.equality, s.totals.log_det, log)
+
+
+def bayesian_determinant_bound(s: Scene) -> Certificate:
+    """ZV (15): Lam <= n ln(1 + T X^2/a)."""
+    X, known = s.width()
+    return _bayesian(
+        s,
+        "Zhdanov-Vovk Theorem 2 (15)",
+        "upper bound",
+        s.determinant_bound(X * X),
+        "n/2 ln(1 + T X^2/a)",
+        known,
+    )
+
+
+def kakade_ng_log_loss_bound(s: Scene) -> Certificate:
+    """KN Theorem 2.2 for Gaussian regression, c = 1/s^2 and |x| <= Z."""
+    Z, known = s.length()
+    price = s.determinant_bound(Z * Z / s.features) if s.features else 0.0
+    return _bayesian(
+        s,
+        "Kakade-Ng Theorem 2.2",
+        "upper bound",
+        price,
+        "n/2 ln(1 + T Z^2/(a n))",
+        known,
+    )
+
+
+# AAR --------------------------------------------------------------------------------------
+
+
+def _aar(s: Scene, name: str, price: float, statement: str, *more: Assumption) -> Certificate:
+    t = s.totals
+    Y2, known = s.outcome_square()
+    return _state(
+        s,
+        name,
+        "upper bound",
+        loss=t.loss,
+        comparator=t.fit,
+        bound=t.fit + Y2 * price,
+        statement=f"sum (y - g)^2 <= {s.best} + {statement}",
+        assumptions=(known, *more),
+    )
+
+
+def aar_bound(s: Scene) -> Certificate:
+    """BK Theorem 1 (Vovk 2001), or Theorem 3 (6) for AARCh: V + Y^2 Lam."""
+    if s.drifting:
+        return _aar(s, "Busuttil-Kalnishkan Theorem 3", s.totals.log_det, "Y^2 sum ln d")
+    return _aar(s, "Busuttil-Kalnishkan Theorem 1", s.totals.log_det, "Y^2 ln det(I + X'X/a)")
+
+
+def aar_leverage_bound(s: Scene) -> Certificate:
+    """Sharper: V + Y^2 sum (1 - 1/d), since 1 - 1/d <= ln d."""
+    return _aar(s, "AAR, leverage form", s.totals.leverage, "Y^2 sum (1 - 1/d)")
+
+
+def aar_determinant_bound(s: Scene) -> Certificate:
+    """BK Theorem 1 with Lam <= n ln(1 + T X^2/a)."""
+    X, known = s.width()
+    return _aar(
+        s,
+        "Busuttil-Kalnishkan Theorem 1, a priori",
+        s.determinant_bound(X * X),
+        "Y^2 n ln(1 + T X^2/a)",
+        known,
+    )
+
+
+def aar_exact_loss(s: Scene) -> Certificate:
+    """(y - m/d)^2 - (y - m)^2/d = y^2 (1 - 1/d) - (d - 1)(m/d)^2, summed; no bound on y needed."""
+    t = s.totals
+    return _state(
+        s,
+        "AAR, exact loss",
+        s.equality,
+        loss=t.loss,
+        comparator=t.fit,
+        bound=t.fit + t.charge - t.relief,
+        statement=(
+            f"sum (y - g)^2 {'=' if t.workers == 1 else '<='} {s.best} "
+            "+ sum y^2 (1 - 1/d) - sum (d - 1) g^2"
+        ),
+    )

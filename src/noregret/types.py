@@ -1,0 +1,76 @@
+"""The few words that every room shares: what a forecast, a look and a distribution are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Forecast", "Integers", "Look", "Matrix", "Normal", "Track", "Vector"]
+
+Vector = npt.NDArray[np.float64]
+"""A 1-D array of float64."""
+Matrix = npt.NDArray[np.float64]
+"""A 2-D array of float64."""
+Integers = npt.NDArray[np.int64]
+Forecast = Any
+"""A float, or a vector of floats when the outcomes are vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a core says of x before y is known: mean m and root spread sqrt(d).
+
+    The spread itself may overflow (features of size 1e200), so its root is carried.
+
+    >>> Look(mean=0.5, root=2.0).spread
+    4.0
+    """
+
+    mean: Forecast
+    root: float
+
+    @property
+    def spread(self) -> float:
+        """d = 1 + x'A^-1 x, at least 1."""
+        return self.root * self.root
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A normal forecast. `var` is a variance; with vector outcomes, the variance of each.
+
+    >>> Normal(mean=1.0, var=4.0).std
+    2.0
+    >>> round(Normal(mean=0.0, var=1.0).log_density(0.0), 6)
+    -0.918939
+    """
+
+    mean: Forecast
+    var: float
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.var)
+
+    def log_density(self, y: Forecast) -> float:
+        """ln of the density at y, summed over the outcomes of one round."""
+        e = np.atleast_1d(np.subtract(y, self.mean)) / self.std
+        return float(-0.5 * (e @ e) - e.size * (0.5 * math.log(2.0 * math.pi) + math.log(self.std)))
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """What a core saw while it replayed T rounds of m outcomes.
+
+    mean (T, m), root (T,), and fit: the regularised loss of the best expert in hindsight,
+    by how much it grew.
+    """
+
+    mean: Matrix
+    root: Vector
+    fit: float
