@@ -2,7 +2,7 @@
 
 A number is taken when float64 holds it: floats, booleans, integers up to 2^53 and larger ones
 that happen to be exact, fractions and decimals (to the nearest float64, as a literal would be).
-Text, None, complex numbers, dates, NaN and infinities are refused.
+Text, None, complex numbers, dates, masked values, NaN and infinities are refused.
 """
 
 from __future__ import annotations
@@ -48,34 +48,44 @@ def number(value: Any, field: str, error: type[InputError] = FeatureError) -> fl
     Traceback (most recent call last):
     noregret.errors.FeatureError: x['age'] = '3' is not a number (str): convert it to float first
     """
+    if value is np.ma.masked:
+        raise error(f"{field} is masked: leave the round out, or impute the value")
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item() if value.dtype.kind in "biufc" else value
-    if isinstance(value, bool | int):
-        try:
-            exact = float(value)
-        except OverflowError:
-            exact = math.inf
-        if exact == value:
-            return exact
-        raise error(
-            f"{field} = {value!r} is an integer that float64 cannot hold: round it or scale it down"
-        )
-    if not isinstance(value, float | np.floating | Decimal | Fraction):
+    if not isinstance(value, bool | int | float | np.floating | Decimal | Fraction):
         kind = type(value).__name__
         raise error(
             f"{field} = {_short(value)} is not a number ({kind}): convert it to float first"
         )
-    taken = float(value)
+    try:
+        taken = float(value)
+    except OverflowError:  # a whole number or a fraction that is larger than any float64
+        taken = math.inf
+    except ValueError:  # a signalling NaN
+        taken = math.nan
+    if isinstance(value, int) and taken != value:
+        raise error(
+            f"{field} = {_short(value)} is an integer that float64 cannot hold: "
+            "round it or scale it down"
+        )
     if not math.isfinite(taken):
         raise error(
-            f"{field} = {taken!r}: only finite numbers can be learned from; "
+            f"{field} = {_short(value)}: only finite numbers can be learned from; "
             "leave the round out, or impute the value"
         )
+    if isinstance(value, np.longdouble) and taken != value:
+        raise error(f"{field} = {_short(value)} has more digits than float64: round it first")
     return taken
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    """The value for a message: one line, and not a long one."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001  # a fraction of 5000 digits, or a stranger's class
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -123,13 +133,12 @@ def as_mapping(x: Any) -> Mapped | None:
                 f"x is a frame of {len(x)} rows: one round is one row; "
                 "for many use predict, partial_fit or replay"
             )
-        return {name: x[name].to_list()[0] for name in columns}
+        return None if _positions(columns) else {name: x[name].to_list()[0] for name in columns}
     index = getattr(x, "index", None)
     if index is not None and hasattr(x, "to_dict") and not callable(index):  # a pandas Series
-        if not index.is_unique:
-            raise FeatureError("x has two entries of the same name: make the names unique")
-        if list(index) == list(range(len(x))):
-            return None  # no names but positions
+        names = _unique(list(index), "x has two entries")
+        if _positions(names):
+            return None
         named: Mapped = x.to_dict()
         return named
     return None
@@ -137,27 +146,43 @@ def as_mapping(x: Any) -> Mapped | None:
 
 def frame_names(X: Any) -> list[Any] | None:
     """The column names of a frame (pandas, Polars), else None."""
-    if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+    # A pandas row with a feature called "columns" has an attribute of that name, but is no frame.
+    if not (hasattr(X, "to_numpy") and len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns")):
         return None
-    names = list(X.columns)
-    if len(set(names)) != len(names):
-        raise FeatureError("X has two columns of the same name: make the names unique")
+    return _unique(list(X.columns), "X has two columns")
+
+
+def _unique(names: list[Any], complaint: str) -> list[Any]:
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            raise FeatureError(f"{complaint} of the same name, {name!r}: make the names unique")
+        seen.add(name)
     return names
+
+
+def _positions(names: list[Any]) -> bool:
+    """Whether names are just 0, 1, 2, ..., as pandas counts where the user named nothing."""
+    return names == list(range(len(names)))
 
 
 def row(x: Any) -> Vector:
     """One round's features by position: a contiguous float64 vector."""
-    if isinstance(x, list | tuple):
-        return np.array([_within(number(v, f"x[{i}]"), f"x[{i}]") for i, v in enumerate(x)])
-    if not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
+    if frame_names(x) is not None:  # one row without names
+        rows, _ = table(x)
+        return rows.ravel()
+    textual = isinstance(x, str | bytes | bytearray)
+    if not isinstance(x, list | tuple) and not hasattr(x, "__array__"):
         try:
             memoryview(x)
         except TypeError:
-            kind = type(x).__name__
-            raise FeatureError(
-                f"x = {_short(x)} ({kind}) is neither a vector nor a mapping of names to numbers: "
-                "give a 1-D array or a dict"
-            ) from None
+            textual = True
+    if textual:
+        kind = type(x).__name__
+        raise FeatureError(
+            f"x = {_short(x)} ({kind}) is neither a vector nor a mapping of names to numbers: "
+            "give a 1-D array or a dict"
+        )
     taken = _floats(x, "x", 1, FeatureError)
     bad = ~(np.abs(taken) <= LARGEST_FEATURE)
     if bad.any():
@@ -167,38 +192,79 @@ def row(x: Any) -> Vector:
 
 
 def _floats(values: Any, field: str, ndim: int, error: type[InputError]) -> Matrix:
-    """An array as contiguous float64 without a copy if it is that already; exact or refused."""
+    """An array or nested list of ndim dimensions as float64; exact or refused."""
+    if isinstance(values, list | tuple):
+        return _listed(values, field, ndim, error)
+    array = _array(values, field, error)
+    if array.ndim != ndim:
+        what = f"has shape {array.shape}" if array.ndim else f"= {_short(values)} is no array"
+        raise error(
+            f"{field} {what}: it must be {ndim}-D"
+            + (", one row a round" if ndim == 2 else ", one round; for many use predict or replay")
+        )
+    return _exact(array, field, error)
+
+
+def _listed(
+    values: Sequence[Any], field: str, ndim: int, error: type[InputError], stem: str = ""
+) -> Matrix:
+    """A list of numbers, or of rows of numbers; `stem` is the place of the list in a larger one."""
+    if ndim == 1:
+        if {*map(type, values)} == {float}:
+            return np.array(values)
+        flat = [number(v, f"{field}[{stem}{i}]", error) for i, v in enumerate(values)]
+        return np.array(flat, dtype=np.float64)
+    rows = []
+    for t, v in enumerate(values):
+        if isinstance(v, list | tuple):
+            rows.append(_listed(v, field, 1, error, stem=f"{t}, "))
+        elif hasattr(v, "__array__") and getattr(v, "ndim", 1) > 0:
+            rows.append(_floats(v, f"{field}[{t}]", 1, error))
+        else:
+            kind = type(v).__name__
+            raise error(
+                f"{field}[{t}] = {_short(v)} ({kind}) is not a row of numbers: "
+                f"{field} must be 2-D, one row a round"
+            )
+        if rows[t].size != rows[0].size:
+            raise error(
+                f"{field}[{t}] has {rows[t].size} entries and {field}[0] has {rows[0].size}: "
+                "give rows of one length"
+            )
+    if not rows:
+        raise error(f"{field} is empty: give at least one row")
+    return np.array(rows)
+
+
+def _array(values: Any, field: str, error: type[InputError]) -> Any:
+    """Whatever NumPy takes for an array, as it is."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise error(f"{field} has masked entries: leave those rounds out, or impute the values")
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except (ValueError, TypeError) as ragged:
         raise error(f"{field} is not an array: {ragged}") from None
-    if array.ndim != ndim:
-        raise error(
-            f"{field} has shape {array.shape}: it must be {ndim}-D"
-            + (", one row a round" if ndim == 2 else ", one round; for many use predict or replay")
-        )
+
+
+def _exact(array: Any, field: str, error: type[InputError]) -> Matrix:
+    """An array as float64, itself if compiled code may have it; every entry exact or refused."""
     kind = array.dtype.kind
-    if kind == "O" or (kind in "fiu" and isinstance(values, list | tuple)):
-        array = np.asarray(values, dtype=object)
-        if array.ndim != ndim:
-            raise error(f"{field} has shape {array.shape}: it must be {ndim}-D, all rows alike")
+    if kind == "O":
         flat = [
             number(v, f"{field}[{_place(i, array.shape)}]", error) for i, v in enumerate(array.flat)
         ]
         return np.array(flat, dtype=np.float64).reshape(array.shape)
     if kind not in "fiub":
+        first = f", {_short(array.flat[0])} the first" if array.size else ""
         raise error(
-            f"{field} holds {array.dtype} values, which are not real numbers: "
+            f"{field} holds {array.dtype} values{first}, which are not real numbers: "
             "convert them to float first"
         )
-    taken = np.ascontiguousarray(array, dtype=np.float64)
+    with np.errstate(over="ignore"):  # a longdouble beyond float64 is refused below
+        taken: Matrix = np.require(array, np.float64, ["C", "A", "W"])
     if kind in "iu" or array.dtype.itemsize > 8:  # may not fit
-        for i in np.flatnonzero(np.abs(taken) > EXACT_INTEGER if kind in "iu" else taken != array):
+        for i in np.flatnonzero(np.abs(taken) >= EXACT_INTEGER if kind in "iu" else taken != array):
             number(array.flat[i], f"{field}[{_place(int(i), array.shape)}]", error)
-            if kind == "f" and np.isfinite(array.flat[i]):
-                raise error(f"{field} holds {array.dtype} values: round them to float64 first")
     return taken
 
 
@@ -206,22 +272,40 @@ def _place(flat: int, shape: tuple[int, ...]) -> str:
     return ", ".join(str(int(i)) for i in np.unravel_index(flat, shape))
 
 
+def _columns(X: Any, field: str, names: list[Any], error: type[InputError]) -> Matrix:
+    """A frame, column by column: no column is read through the type of another."""
+    taken = np.empty((len(X), len(names)))
+    for j, name in enumerate(names):
+        taken[:, j] = _floats(np.asarray(X[name]), f"{field}[{name!r}]", 1, error)
+    return taken
+
+
 def table(X: Any) -> tuple[Matrix, list[Any] | None]:
-    """Many rounds: a float64 matrix, and the names of its columns if they have any."""
+    """Many rounds: a float64 matrix, and the names of its columns if they have any.
+
+    A frame whose columns are numbered 0, 1, 2, ... has positions, not names.
+    """
     names = frame_names(X)
     if names is not None:
-        columns = [np.asarray(X[name]) for name in names]
-        taken = np.empty((len(X), len(names)))
-        for j, (name, column) in enumerate(zip(names, columns, strict=True)):
-            taken[:, j] = _floats(column, f"X[{name!r}]", 1, FeatureError)
-    elif isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, Mapping) for x in X):
+        taken = _columns(X, "X", names, FeatureError)
+        names = None if _positions(names) else names
+    elif isinstance(X, Mapping):
+        raise FeatureError("X is one mapping: give a list of mappings, one a round, or a frame")
+    elif isinstance(X, Sequence) and any(rows := [as_mapping(x) is not None for x in X]):
+        if not all(rows):
+            t = rows.index(False)
+            raise FeatureError(
+                f"X[{t}] = {_short(X[t])} is not a mapping, but other rows are: "
+                "give every row its names"
+            )
         slots: dict[Any, int] = {}
-        for x in X:
+        mappings = [as_mapping(x) or {} for x in X]
+        for x in mappings:
             for name in x:
                 slots.setdefault(name, len(slots))
         names = list(slots)
         taken = np.zeros((len(X), len(names)))
-        for t, x in enumerate(X):
+        for t, x in enumerate(mappings):
             for name, value in x.items():
                 taken[t, slots[name]] = number(value, f"X[{t}][{name!r}]")
     else:
@@ -238,15 +322,27 @@ def outcome_table(y: Any, rounds: int) -> tuple[Matrix, bool]:
     """Many rounds' outcomes as a matrix (T, m), and whether they were scalars."""
     if y is None:
         raise OutcomeError("y is missing: every round needs its outcome")
-    plain = y.to_numpy() if hasattr(y, "to_numpy") else y
-    shape = np.shape(plain) if not isinstance(plain, np.ndarray) else plain.shape
+    names = frame_names(y)
+    if names is not None:
+        taken = _columns(y, "y", names, OutcomeError)
+    elif isinstance(y, list | tuple):
+        nested = any(isinstance(v, list | tuple) or getattr(v, "ndim", 0) > 0 for v in y)
+        taken = _listed(y, "y", 2 if nested else 1, OutcomeError)
+    else:
+        array = _array(y, "y", OutcomeError)
+        if array.ndim == 0:
+            raise OutcomeError(f"y = {_short(y)} is not a column of outcomes: give one a row of X")
+        taken = _exact(array, "y", OutcomeError)
+    shape = taken.shape
     if len(shape) not in (1, 2) or shape[0] != rounds or 0 in shape[1:]:
-        raise OutcomeError(f"y has shape {shape}: {rounds} rows of X need {rounds} outcomes")
-    taken = _floats(plain, "y", len(shape), OutcomeError)
+        raise OutcomeError(
+            f"y has shape {shape}: {rounds} rows of X need {rounds} outcomes, as shape "
+            f"({rounds},), or ({rounds}, m) for m outcomes a round"
+        )
     bad = ~(np.abs(taken) <= LARGEST_OUTCOME)
     if bad.any():
         i = int(np.argmax(bad))
-        outcome(float(taken.flat[i]), f"y[{_place(i, taken.shape)}]")
+        outcome(float(taken.flat[i]), f"y[{_place(i, shape)}]")
     return taken.reshape(rounds, -1), len(shape) == 1
 
 
@@ -281,14 +377,13 @@ class Names:
             return None
         try:
             values = self._pick(x)
+            if type(sum(values, 0.0)) is not float:  # complex numbers and other odd company
+                return None
             seen, vector = self._last  # learning mostly follows a forecast at the same x
             if values == seen:
                 return vector
-            kind = type(sum(values))
-            if kind is not float and kind is not int:  # complex numbers and other odd company
-                return None
             vector = frombuffer(self._pack(*values))
-        except (KeyError, TypeError, ValueError, struct_error):
+        except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeWarning, struct_error):
             return None
         self._last = values, vector
         return vector

@@ -24,7 +24,9 @@ class Totals:
     outcomes: int  # m, how many outcomes a round has
     loss: float  # what the rule paid
     square_loss: float  # square loss of the point forecasts
-    fit: float  # the best expert's regularised loss in hindsight, from the core's factor
+    fit: float  # the best expert's regularised loss in hindsight, from the core's factor;
+    #             after a merge, the sum over the learners of each one's own best
+    best: float  # that of the one best expert for all rounds, merged ones included
     weighted: float  # sum e^2/d, from the looks
     log_det: float  # sum ln d
     leverage: float  # sum 1 - 1/d
@@ -62,6 +64,7 @@ def totals(ledger: Matrix) -> Totals:
         loss=float(value[layout.LOSS]),
         square_loss=float(value[layout.SQUARE]),
         fit=float(value[layout.FIT]),
+        best=float(value[layout.FIT] + value[layout.JOINT]),
         weighted=float(value[layout.WEIGHTED]),
         log_det=float(value[layout.LOGDET]),
         leverage=float(value[layout.LEVERAGE]),
@@ -76,16 +79,17 @@ def totals(ledger: Matrix) -> Totals:
     )
 
 
-def merged(one: Matrix, other: Matrix, fit: float) -> Matrix:
-    """The ledger of two streams learned apart: sums add, maxima compare, `fit` is the core's.
+def merged(one: Matrix, other: Matrix, grew: float) -> Matrix:
+    """The ledger of two streams learned apart: sums add and maxima compare.
 
-    Every loss was paid under its own worker's forecasts, so all sums are sums per worker.
+    Every loss was paid under its own learner's forecasts, so all sums stay sums per learner.
+    `grew` is how much more the best expert for all rounds pays than each learner's own best.
     """
     both = one.copy()
-    for row in range(layout.WIDEST):
-        add(both, row, float(other[row, 0]))
-        add(both, row, float(other[row, 1]))
-    both[layout.FIT] = fit, 0.0
+    for row in (*range(layout.WIDEST), layout.JOINT):
+        for part in other[row]:
+            add(both, row, float(part))
+    add(both, layout.JOINT, grew)
     both[layout.ROUNDS] += other[layout.ROUNDS]
     for row in (layout.WIDEST, layout.LONGEST, *range(layout.OUTCOMES, len(both))):
         both[row, 0] = max(one[row, 0], other[row, 0])

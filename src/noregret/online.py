@@ -149,10 +149,12 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         stream, track, forecasts, losses = self._run(X, y)
         flat = (forecasts[:, 0], track.mean[:, 0]) if stream.scalar else (forecasts, track.mean)
         library = type(X).__module__.partition(".")[0]
+        with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
+            spread = track.root * track.root
         return Replay(
             forecast=flat[0],
             mean=flat[1],
-            spread=track.root * track.root,
+            spread=spread,
             loss=losses,
             certificate=self.certificate(),
             library=library if library in ("pandas", "polars") else "pandas",

@@ -322,9 +322,7 @@ class Stream:
                 [*range(offset), *(offset + names.slots[name] for name in other.names.slots)],
                 dtype=np.int64,
             )
-        grew = core.merge(other.core, slots)
-        fit = float(self.ledger[layout.FIT].sum() + other.ledger[layout.FIT].sum() + grew)
-        ledger = merged(self.ledger, other.ledger, fit)
+        ledger = merged(self.ledger, other.ledger, core.merge(other.core, slots))
         return Stream(self.plan, core, ledger, names, scalar=self.scalar)
 
 

@@ -1,7 +1,8 @@
 """The statements about Gaussian learners, each a function from one stream's totals.
 
-V is the regularised loss of the best expert in hindsight, W = sum e^2/d (equal to V unless
-learners were merged, then smaller), Lam = sum ln d.  Numbers refer to the papers: ZV Zhdanov and
+V is the regularised loss of the best expert in hindsight, Lam = sum ln d.  After a merge, losses,
+V and Lam on the right are sums over the learners, each of its own rounds, while the comparator is
+the one best expert for all rounds.  Numbers refer to the papers: ZV Zhdanov and
 Vovk, KN Kakade and Ng, BK Busuttil and Kalnishkan; docs/theory.md has the derivations.
 """
 
@@ -54,13 +55,10 @@ class Scene:
 
     @property
     def best(self) -> str:
-        """The comparator in words."""
+        """V in words."""
+        if self.totals.workers > 1:
+            return f"sum over the merged learners of {FIXED}"
         return MOVING if self.drifting else FIXED
-
-    @property
-    def equality(self) -> Kind:
-        """What an equality is called: merged learners paid under less knowledge, so V >= W."""
-        return "equality" if self.totals.workers == 1 else "upper bound"
 
     def log_loss(self, square: float) -> float:
         """Log loss of experts whose square losses add up to `square`."""
@@ -119,7 +117,7 @@ def _state(
     assumptions: tuple[Assumption, ...] = (),
 ) -> Certificate:
     if s.totals.workers > 1:
-        shared = f"losses are sums over {s.totals.workers} merged learners, each of its own rounds"
+        shared = f"losses were paid by {s.totals.workers} merged learners, each in its own rounds"
         assumptions = (*assumptions, Assumption(shared, met=True))
     return Certificate.of(
         name=name,
@@ -142,11 +140,11 @@ def ridge_equality(s: Scene) -> Certificate:
     return _state(
         s,
         "ridge identity for changing experts" if s.drifting else "Zhdanov-Vovk Theorem 1",
-        s.equality,
+        "equality",
         loss=t.weighted,
-        comparator=t.fit,
+        comparator=t.best,
         bound=t.fit,
-        statement=f"sum (y - m)^2/d {'=' if t.workers == 1 else '<='} {s.best}",
+        statement=f"sum (y - m)^2/d = {s.best}",
     )
 
 
@@ -160,7 +158,7 @@ def ridge_norm_bound(s: Scene) -> Certificate:
         "ridge norm bound for changing experts" if s.drifting else "Zhdanov-Vovk Corollary 2",
         "upper bound",
         loss=t.square_loss,
-        comparator=t.fit,
+        comparator=t.best,
         bound=factor * t.fit,
         statement=f"sum (y - m)^2 <= (1 + Z^2 {'sum 1/a_t' if s.drifting else '/ a'}) {s.best}",
         assumptions=(known,),
@@ -178,7 +176,7 @@ def kakade_ng_square_loss_bound(s: Scene) -> Certificate:
         "Kakade-Ng Corollary 3.1",
         "upper bound",
         loss=t.square_loss,
-        comparator=t.fit,
+        comparator=t.best,
         bound=(1.0 + Z * Z / a) * (t.fit + s.noise_var * t.outcomes * log),
         statement=f"sum (y - m)^2 <= (1 + Z^2/a) ({s.best} + s^2 n ln(1 + T Z^2/(a n)))",
         assumptions=(known,),
@@ -196,7 +194,7 @@ def _clipped(s: Scene, name: str, price: float, statement: str, *more: Assumptio
         name,
         "upper bound",
         loss=t.loss,
-        comparator=t.fit,
+        comparator=t.best,
         bound=t.fit + 4.0 * t.outcomes * Y * Y * price,
         statement=f"sum (y - g)^2 <= {s.best} + {statement}",
         assumptions=(_vouched("|y|", "Y", Y, t.largest), *more),
@@ -234,15 +232,14 @@ def _bayesian(
     s: Scene, name: str, kind: Kind, price: float, statement: str, *known: Assumption
 ) -> Certificate:
     t = s.totals
-    comparator = s.log_loss(t.fit)
     sign = "=" if kind == "equality" else "<="
     return _state(
         s,
         name,
         kind,
         loss=t.loss,
-        comparator=comparator,
-        bound=comparator + 0.5 * t.outcomes * price,
+        comparator=s.log_loss(t.best),
+        bound=s.log_loss(t.fit) + 0.5 * t.outcomes * price,
         statement=f"log loss {sign} T/2 ln(2 pi s^2) + {s.best}/(2 s^2) + {statement}",
         assumptions=known,
     )
@@ -252,7 +249,7 @@ def bayesian_equality(s: Scene) -> Certificate:
     """ZV Theorem 2 (14): log loss = min (L(w) + a|w|^2/(2s^2)) + Lam/2."""
     name = "Bayesian identity for changing experts" if s.drifting else "Zhdanov-Vovk Theorem 2"
     log = "1/2 sum ln d" if s.drifting else "1/2 ln det(I + X'X/a)"
-    return _bayesian(s, name, s.equality, s.totals.log_det, log)
+    return _bayesian(s, name, "equality", s.totals.log_det, log)
 
 
 def bayesian_determinant_bound(s: Scene) -> Certificate:
@@ -293,7 +290,7 @@ def _aar(s: Scene, name: str, price: float, statement: str, *more: Assumption) -
         name,
         "upper bound",
         loss=t.loss,
-        comparator=t.fit,
+        comparator=t.best,
         bound=t.fit + Y2 * price,
         statement=f"sum (y - g)^2 <= {s.best} + {statement}",
         assumptions=(known, *more),
@@ -330,12 +327,12 @@ def aar_exact_loss(s: Scene) -> Certificate:
     return _state(
         s,
         "AAR, exact loss",
-        s.equality,
+        "equality",
         loss=t.loss,
-        comparator=t.fit,
+        comparator=t.best,
         bound=t.fit + t.charge - t.relief,
         statement=(
-            f"sum (y - g)^2 {'=' if t.workers == 1 else '<='} {s.best} "
+            f"sum (y - g)^2 = {s.best} "
             "+ sum y^2 (1 - 1/d) - sum (d - 1) g^2"
         ),
     )

@@ -32,7 +32,7 @@ SCALARS = 11
 # Rows of `ledger`.
 LOSS = 0  # what the rule paid
 SQUARE = 1  # square loss of the point forecast
-FIT = 2  # what the core's own factor says the best expert in hindsight pays, a|w|^2 included
+FIT = 2  # what the core's factor says the best expert in hindsight pays, a|w|^2 included
 WEIGHTED = 3  # sum e^2/d, from the looks; theorems say that it equals FIT
 LOGDET = 4  # sum ln d
 LEVERAGE = 5  # sum 1 - 1/d
@@ -41,8 +41,9 @@ RELIEF = 7  # sum (d - 1) (m/d)^2
 NORMS = 8  # sum |x|_2^2
 WIDEST = 9  # largest |x|_inf
 LONGEST = 10  # largest |x|_2
-ROUNDS = 11  # how many
-OUTCOMES = 12  # from here on: largest |y_k| of each outcome k
+ROUNDS = 11  # how many, and from how many learners merged into one
+JOINT = 12  # by how much the best expert for all merged rounds pays more than FIT
+OUTCOMES = 13  # from here on: largest |y_k| of each outcome k
 
 # What a compiled round answers.
 OK = 0

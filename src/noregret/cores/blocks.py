@@ -10,8 +10,10 @@ and one QR of [R; X] (LAPACK's dtpqrt), applied to [z; y], absorbs the block; th
 leaves of y add up to the growth of the best expert's regularised loss.  A row costs
 3 n^2 + nB + B^2/3 flops.
 
-L is as good as rotations while the leverages |v|^2 are moderate: a block in which one exceeds
-LEVERAGE (the first rows under a small prior) goes row by row instead.
+Reflections keep a matrix accurate as a whole, rotations row by row keep each row accurate.
+So a block goes row by row instead where that matters: when a leverage |v|^2 exceeds LEVERAGE
+(the first rows under a small prior), or when a column of [R; X] is longer than TILT times its
+diagonal entry (nearly collinear columns, one huge row).
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ __all__ = ["CROSSOVER", "stream_in_blocks"]
 CROSSOVER = 160  # features from which blocks beat the compiled loop (benchmarks/replay_blocks.py)
 BLOCK = 128  # rows in a block
 PANEL = 32  # columns that dtpqrt takes at a time
-LEVERAGE = 1e3  # 1e3 eps B is 3e-11, the most that a block may add to the error of a look
+LEVERAGE = 1e3  # times eps B: 3e-11, the most that a block may add to the error of a look
+TILT = 1e4  # times eps B: 3e-10 of the small rows is what a reflection may blur
 
 
 def stream_in_blocks(
@@ -37,9 +40,14 @@ def stream_in_blocks(
     """The same as noregret._ops.primal.stream; -1, or the first row that overflows."""
     T, n = xs.shape
     R, z = np.asfortranarray(factor[:, :n]), np.asfortranarray(factor[:, n:])
+    with np.errstate(over="ignore"):
+        squares = (R * R).sum(axis=0)
     for start in range(0, T, BLOCK):
         rows = slice(start, min(start + BLOCK, T))
-        if not _block(R, z, xs[rows], ys[rows], mean[rows], root[rows], fit):
+        with np.errstate(over="ignore"):
+            squares += (xs[rows] ** 2).sum(axis=0)
+        level = np.all(np.sqrt(squares) <= TILT * np.abs(np.diagonal(R)))  # not so if infinite
+        if not level or not _block(R, z, xs[rows], ys[rows], mean[rows], root[rows], fit):
             factor[:, :n], factor[:, n:] = R, z
             failed = stream(factor, work, xs[rows], ys[rows], mean[rows], root[rows], fit)
             if failed >= 0:

@@ -1,1 +1,12 @@
-"""Dense, slow, obvious twins, written from the formulas, for tests and audits."""
+"""Dense, slow, obvious twins, written from the formulas, for tests and audits.
+
+`linear` solves over the whole history every round in float64; `exact` does the same in rational
+arithmetic, where nothing is rounded.  Nothing here shares code with the learners.
+"""
+
+from __future__ import annotations
+
+from noregret.reference import exact as exact
+from noregret.reference import linear as linear
+
+__all__ = ["exact", "linear"]
