@@ -142,8 +142,6 @@ def test_bayesian_ridge_equals_scikit_learn_gaussian_process() -> None:
     kernel = (noise / a) * DotProduct(sigma_0=0.0, sigma_0_bounds="fixed")
     peer = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(X, y)
     mean, std = peer.predict(X[:5], return_std=True)
-    ours, ours_std = (
-        nr.BayesianRidge(a, noise_var=noise).fit(X, y).predict(X[:5], return_std=True)
-    )
+    ours, ours_std = nr.BayesianRidge(a, noise_var=noise).fit(X, y).predict(X[:5], return_std=True)
     assert_allclose(ours, mean, rtol=1e-10)
     assert_allclose(ours_std, np.sqrt(std**2 + noise), rtol=1e-10)

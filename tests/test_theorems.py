@@ -122,9 +122,7 @@ def test_changing_experts_comparator_and_determinant(data_, data: Rows) -> None:
 
 
 @settings(max_examples=500)
-@given(
-    m=st.floats(-1e3, 1e3), log_d=st.floats(0, 30), y=st.floats(-1, 1), s2=st.floats(1e-3, 1e3)
-)
+@given(m=st.floats(-1e3, 1e3), log_d=st.floats(0, 30), y=st.floats(-1, 1), s2=st.floats(1e-3, 1e3))
 def test_price_of_one_round(m: float, log_d: float, y: float, s2: float) -> None:
     """The four lines at the top of rules.py, on scalars: no matrix, no luck."""
     d = math.exp(log_d)

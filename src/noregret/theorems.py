@@ -331,8 +331,5 @@ def aar_exact_loss(s: Scene) -> Certificate:
         loss=t.loss,
         comparator=t.best,
         bound=t.fit + t.charge - t.relief,
-        statement=(
-            f"sum (y - g)^2 = {s.best} "
-            "+ sum y^2 (1 - 1/d) - sum (d - 1) g^2"
-        ),
+        statement=(f"sum (y - g)^2 = {s.best} + sum y^2 (1 - 1/d) - sum (d - 1) g^2"),
     )

@@ -10,7 +10,9 @@ Householder reflections of [T; sqrt(1/a_t) I].  P is then symmetric and positive
 construction, whatever rounding does, and its condition number is never squared.  The price is
 (2/3) n^3 flops for a round that drifts; a round with drift 0 costs 6 n^2 like a fixed one.
 
-Measured (docs/accuracy.md, forecasts against 50 digits, drift 1e-6): {measured}.
+Measured against rational arithmetic (docs/accuracy.md): forecasts right to 1e-14 on columns 1e-8
+apart, columns scaled 2^-20..2^20, features of mean 1e6, a_1 = 1e-16 and a row of 1e200, at
+drifts from 1e-12 to 1e-2, where the update of P itself is off by 1e-7, by 1, or NaN.
 """
 
 from __future__ import annotations

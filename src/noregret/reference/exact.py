@@ -28,8 +28,7 @@ def solve(A: list[list[Fraction]], B: list[list[Fraction]]) -> list[list[Fractio
     X: list[list[Fraction]] = [[] for _ in range(n)]
     for i in reversed(range(n)):
         known = [
-            sum((M[i][j] * X[j][k] for j in range(i + 1, n)), Fraction(0))
-            for k in range(len(B[0]))
+            sum((M[i][j] * X[j][k] for j in range(i + 1, n)), Fraction(0)) for k in range(len(B[0]))
         ]
         X[i] = [(M[i][n + k] - known[k]) / M[i][i] for k in range(len(B[0]))]
     return X
@@ -58,7 +57,9 @@ def coefficients(
 ) -> list[Fraction]:
     """(aI + X'X)^-1 X'y from exact X'X and X'y."""
     n = len(moment)
-    A = [[Fraction(gram[i][j]) + (Fraction(a) if i == j else 0) for j in range(n)] for i in range(n)]
+    A = [
+        [Fraction(gram[i][j]) + (Fraction(a) if i == j else 0) for j in range(n)] for i in range(n)
+    ]
     return [r[0] for r in solve(A, [[Fraction(v)] for v in moment])]
 
 

@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
+from noregret.testing.checks import CHECKS as CHECKS
 from noregret.testing.streams import HARD_STREAMS as HARD_STREAMS
 from noregret.testing.streams import HardStream as HardStream
 
-__all__ = ["HARD_STREAMS", "HardStream"]
+__all__ = ["CHECKS", "HARD_STREAMS", "HardStream"]
