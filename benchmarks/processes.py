@@ -66,8 +66,8 @@ MEMORY_TARGET = 1000.0  # kB
 
 def start_up() -> Section:
     taken: dict[str, list[float]] = {name: [] for name in SCRIPTS}
-    for name in SCRIPTS:
-        _seconds(SCRIPTS[name])  # byte code and compiled code go to their caches
+    for script in SCRIPTS.values():
+        _seconds(script)  # byte code and compiled code go to their caches
     for k in range(REPETITIONS):
         print(f"start-up, {k + 1} of {REPETITIONS}", flush=True)
         for name, script in SCRIPTS.items():
@@ -100,7 +100,7 @@ that puts off.
 def memory() -> Section:
     section = Section(
         "Memory",
-        "Growth of the resident memory over a million `learn_one` at n = 10, after 20,000 to warm up.",
+        "Growth of resident memory over a million `learn_one` at n = 10, after 20,000 to warm up.",
         ["features", "growth, kB", "target, at most kB", ""],
     )
     for kind in ("arrays", "mappings"):

@@ -16,7 +16,7 @@ __all__ = ["Assumption", "Certificate", "Kind"]
 Kind = Literal["equality", "upper bound", "report"]
 
 ROUNDING = 1e-9
-"""Share of the larger side that rounding may take before a certificate is said to fail."""
+"""Share of the largest term that rounding may take before a certificate is said to fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class Certificate:
     bound: float | None
     statement: str
     assumptions: tuple[Assumption, ...]
+    scale: float = 0.0  # size of the terms that the two sides are made of
 
     @classmethod
     def of(
@@ -66,12 +67,13 @@ class Certificate:
         bound: float,
         statement: str,
         assumptions: tuple[Assumption, ...] = (),
+        scale: float = 0.0,
     ) -> Certificate:
         """Fill in a theorem; the bound is withdrawn where an assumption is broken."""
         if not all(map(math.isfinite, (loss, comparator, bound))):
             assumptions = (*assumptions, Assumption("every sum fits in float64", met=False))
         claimed = bound if all(a.met for a in assumptions) else None
-        return cls(name, kind, rounds, loss, comparator, claimed, statement, assumptions)
+        return cls(name, kind, rounds, loss, comparator, claimed, statement, assumptions, scale)
 
     @property
     def regret(self) -> float:
@@ -85,8 +87,10 @@ class Certificate:
 
     @property
     def allowance(self) -> float:
-        """What rounding may take: 1e-9 of the larger side."""
-        return ROUNDING * max(abs(self.loss), abs(self.bound or 0.0), abs(self.comparator))
+        """What rounding may take: 1e-9 of the largest term on either side."""
+        return ROUNDING * max(
+            abs(self.loss), abs(self.bound or 0.0), abs(self.comparator), self.scale
+        )
 
     @property
     def holds(self) -> bool | None:

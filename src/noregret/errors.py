@@ -5,8 +5,8 @@
     ├── InputError         a call was refused; the state did not change (also a ValueError)
     │   ├── FeatureError   ... because of x
     │   └── OutcomeError   ... because of y
-    ├── NotLearnedError    asked for what only data can give
-    ├── MergeError         two learners that cannot become one
+    ├── NotLearnedError    asked for what only data can give            (also an AttributeError)
+    ├── MergeError         two learners that cannot become one          (also a ValueError)
     └── NumericalError     float64 cannot hold the result               (also an ArithmeticError)
 
 Each message names the field, the value and the remedy.

@@ -11,9 +11,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from operator import itemgetter
-from struct import Struct
-from struct import error as struct_error
 from typing import Any
 
 import numpy as np
@@ -22,10 +19,8 @@ from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
 from noregret.errors import FeatureError, InputError, OutcomeError
 from noregret.types import Matrix, Vector
 
-frombuffer = np.frombuffer
-
 __all__ = [
-    "Names",
+    "Mapped",
     "as_mapping",
     "frame_names",
     "number",
@@ -34,6 +29,7 @@ __all__ = [
     "outcomes",
     "row",
     "table",
+    "within",
 ]
 
 Mapped = Mapping[Any, Any]
@@ -89,7 +85,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _within(value: float, field: str) -> float:
+def within(value: float, field: str) -> float:
+    """A feature that is not beyond 2^1000."""
     if abs(value) > LARGEST_FEATURE:
         raise FeatureError(
             f"{field} = {value!r} is beyond 2^1000: rescale the feature so that sums of its "
@@ -187,7 +184,7 @@ def row(x: Any) -> Vector:
     bad = ~(np.abs(taken) <= LARGEST_FEATURE)
     if bad.any():
         i = int(np.argmax(bad))
-        _within(number(float(taken[i]), f"x[{i}]"), f"x[{i}]")
+        within(number(float(taken[i]), f"x[{i}]"), f"x[{i}]")
     return taken
 
 
@@ -268,6 +265,11 @@ def _exact(array: Any, field: str, error: type[InputError]) -> Matrix:
     return taken
 
 
+def _all_within(values: Matrix, limit: float) -> bool:
+    """Whether every value is a number within the limit, with no copy made; NaN is not."""
+    return values.size == 0 or bool(values.max() <= limit and values.min() >= -limit)
+
+
 def _place(flat: int, shape: tuple[int, ...]) -> str:
     return ", ".join(str(int(i)) for i in np.unravel_index(flat, shape))
 
@@ -310,11 +312,11 @@ def table(X: Any) -> tuple[Matrix, list[Any] | None]:
                 taken[t, slots[name]] = number(value, f"X[{t}][{name!r}]")
     else:
         taken = _floats(X, "X", 2, FeatureError)
-    bad = ~(np.abs(taken) <= LARGEST_FEATURE)
-    if bad.any():
+    if not _all_within(taken, LARGEST_FEATURE):
+        bad = ~(np.abs(taken) <= LARGEST_FEATURE)
         t, j = (int(i) for i in np.unravel_index(int(np.argmax(bad)), taken.shape))
         field = f"X[{t}, {j}]" if names is None else f"row {t}, X[{names[j]!r}]"
-        _within(number(float(taken[t, j]), field), field)
+        within(number(float(taken[t, j]), field), field)
     return taken, names
 
 
@@ -339,65 +341,8 @@ def outcome_table(y: Any, rounds: int) -> tuple[Matrix, bool]:
             f"y has shape {shape}: {rounds} rows of X need {rounds} outcomes, as shape "
             f"({rounds},), or ({rounds}, m) for m outcomes a round"
         )
-    bad = ~(np.abs(taken) <= LARGEST_OUTCOME)
-    if bad.any():
+    if not _all_within(taken, LARGEST_OUTCOME):
+        bad = ~(np.abs(taken) <= LARGEST_OUTCOME)
         i = int(np.argmax(bad))
         outcome(float(taken.flat[i]), f"y[{_place(i, shape)}]")
-    return taken.reshape(rounds, -1), len(shape) == 1
-
-
-class Names:
-    """Feature names in the order in which they arrived, and a fast way from a mapping to x.
-
-    >>> names = Names(["hot", "wet"])
-    >>> names.encode({"wet": 2.0, "hot": 1.0})
-    array([1., 2.])
-    >>> names.encode({"wet": 2.0, "new": 1.0}) is None     # not these names exactly
-    True
-    """
-
-    __slots__ = ("_last", "_pack", "_pick", "_size", "slots")
-
-    def __init__(self, names: Iterable[Any]) -> None:
-        self.slots = {name: slot for slot, name in enumerate(names)}
-        self._size = len(self.slots)
-        self._pack = Struct(f"={self._size}d").pack
-        self._pick = itemgetter(*self.slots) if self._size > 1 else None
-        self._last: tuple[tuple[Any, ...], Vector] = ((), np.zeros(0))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Names, (list(self.slots),)
-
-    def encode(self, x: Mapped) -> Vector | None:
-        """x as a vector when it has just these names and plain numbers; else None.
-
-        Integers beyond 2^53 may have lost digits: the caller lets no such size pass unseen.
-        """
-        if len(x) != self._size or self._pick is None:
-            return None
-        try:
-            values = self._pick(x)
-            if type(sum(values, 0.0)) is not float:  # complex numbers and other odd company
-                return None
-            seen, vector = self._last  # learning mostly follows a forecast at the same x
-            if values == seen:
-                return vector
-            vector = frombuffer(self._pack(*values))
-        except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeWarning, struct_error):
-            return None
-        self._last = values, vector
-        return vector
-
-    def sort_out(self, x: Mapped) -> tuple[Vector, dict[Any, float]]:
-        """x as a vector, checked value by value, and the features not seen before."""
-        taken = np.zeros(len(self.slots))
-        new: dict[Any, float] = {}
-        for name, value in x.items():
-            field = f"x[{name!r}]"
-            checked = _within(number(value, field), field)
-            slot = self.slots.get(name)
-            if slot is None:
-                new[name] = checked
-            else:
-                taken[slot] = checked
-        return taken, new
+    return taken.reshape(rounds, *(shape[1:] or (1,))), len(shape) == 1

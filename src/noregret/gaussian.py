@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from noregret import rules, theorems
+from noregret.doors import door_for
 from noregret.online import Drift, Gaussian, positive
 from noregret.rules import Rule
 from noregret.stream import Stream
@@ -29,7 +30,7 @@ class Ridge(Gaussian):
 
     and with |y| <= clip, loss <= that minimum + 4 clip^2 ln det(I + X'X/a) (Corollary 1).
 
-    Cost: 6 n^2 flops a round and n^2 numbers, whatever the length of the stream; with `drift`,
+    Cost: 3.5 n^2 flops a round and n^2 numbers, whatever the length of the stream; with `drift`,
     (2/3) n^3 flops a round.
 
     Parameters
@@ -92,7 +93,7 @@ class BayesianRidge(Gaussian):
     `predict_one` is the mean, `predictive` the distribution.  With several outcomes they share
     d_t and are independent given x.
 
-    Cost: 6 n^2 flops a round and n^2 numbers; with `drift`, (2/3) n^3 flops a round.
+    Cost: 3.5 n^2 flops a round and n^2 numbers; with `drift`, (2/3) n^3 flops a round.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class BayesianRidge(Gaussian):
     def predictive(self, x: Any) -> Normal:
         """The forecast at x as a normal distribution, of variance noise_var times the spread."""
         with self._lock:
-            stream = self._stream or Stream.like(self._plan(), x)
+            stream = self._stream or Stream.start(self._plan(), door_for(x))
             look = stream.look(x)
             mean = float(look.mean[0]) if stream.scalar else look.mean
             return Normal(mean=mean, var=stream.plan.rule.level * look.spread)
@@ -174,7 +175,7 @@ class AAR(Gaussian):
     The learner needs no Y; the certificate takes the largest |y| so far.  Experts that change,
     th_1 + ... + th_t at round t, pay sum a_t |th_t|^2 instead.
 
-    Cost: 6 n^2 flops a round and n^2 numbers; with `drift`, (2/3) n^3 flops a round.
+    Cost: 3.5 n^2 flops a round and n^2 numbers; with `drift`, (2/3) n^3 flops a round.
 
     Parameters
     ----------

@@ -15,17 +15,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
-from noregret import features
 from noregret._ops import bare, rounds
 from noregret._ops.layout import OK
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, MergeError, NotLearnedError, ParameterError
+from noregret.doors import Names, door_for
+from noregret.errors import MergeError, NotLearnedError, ParameterError
 from noregret.ledger import totals
 from noregret.replay import Replay
 from noregret.rules import Rule
 from noregret.stream import ARRAYS, NAMES, Plan, Stream, one_outcome
 from noregret.theorems import Scene, Theorem
-from noregret.types import Forecast, Matrix, Vector
+from noregret.types import Forecast, Matrix, Track, Vector
 
 __all__ = ["Drift", "Gaussian", "positive"]
 
@@ -103,14 +103,14 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
                     vector = x
             elif stream.lane == NAMES and type(x) is dict:
-                vector = stream.names.encode(x)  # type: ignore[union-attr]  # this lane has names
+                vector = stream.door.encode(x)  # type: ignore[attr-defined]  # names, in this lane
             if vector is not None:
                 core = stream.core
                 forecast = _predict(core.factor, core.work, vector)
                 if forecast == forecast:  # else it was refused: see why below
                     return forecast
         with self._lock:
-            return (self._stream or Stream.like(self._plan(), x)).forecast(x)
+            return (self._stream or Stream.start(self._plan(), door_for(x))).forecast(x)
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y: a number, or a vector of several outcomes."""
@@ -121,10 +121,10 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
                     vector = x
             elif stream.lane == NAMES and type(x) is dict:
-                vector = stream.names.encode(x)  # type: ignore[union-attr]  # this lane has names
+                vector = stream.door.encode(x)  # type: ignore[attr-defined]  # names, in this lane
             if vector is not None:
                 core = stream.core
-                if not core.drifts:
+                if core.alone:
                     if _learn(core.factor, core.work, stream.ledger, vector, y) == OK:
                         return
                 else:
@@ -134,7 +134,8 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         with self._lock:
             if self._stream is None:
                 ys, scalar = one_outcome(y)
-                self._stream = Stream.like(self._plan(), x, ys.size, scalar=scalar).learn(x, y)
+                stream = Stream.start(self._plan(), door_for(x), ys.size, scalar=scalar)
+                self._stream = stream.learn(x, y)
             else:
                 self._stream = self._stream.learn(x, y)
 
@@ -160,22 +161,12 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             library=library if library in ("pandas", "polars") else "pandas",
         )
 
-    def _run(self, X: Any, y: Any, *, afresh: bool = False) -> tuple[Stream, Any, Matrix, Vector]:
-        xs, names = features.table(X)
-        ys, scalar = features.outcome_table(y, len(xs))
-        if 0 in xs.shape:
-            raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
+    def _run(self, X: Any, y: Any, *, afresh: bool = False) -> tuple[Stream, Track, Matrix, Vector]:
         with self._lock:
             stream = None if afresh else self._stream
             if stream is None:
-                stream = Stream.start(
-                    self._plan(),
-                    xs.shape[1],
-                    ys.shape[1],
-                    names=None if names is None else features.Names(names),
-                    scalar=scalar,
-                )
-            result = stream.replay(xs, names, ys, scalar=scalar)
+                stream = Stream.for_table(self._plan(), X, y)
+            result = stream.replay(X, y)
             self._stream = result[0]
         return result
 
@@ -197,10 +188,10 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return forecasts[:, 0] if stream.scalar else forecasts
 
     def _survey(self, X: Any) -> tuple[Matrix, Vector]:
-        stream = self._learned()
-        xs, names = features.table(X)
         with self._lock:
-            return stream.survey(xs, names)
+            stream = self._learned()
+            with stream.closed():
+                return stream.survey(X)
 
     # What was learned -----------------------------------------------------------------------
 
@@ -217,15 +208,15 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     @property
     def n_features_in_(self) -> int:
         """How many features have been seen, the constant one not counted."""
-        return self._learned().features
+        return self._learned().door.size
 
     @property
     def feature_names_in_(self) -> Any:
         """The names of the features in the order of their arrival, if they are all strings."""
-        names = self._learned().names
-        if names is None or not all(isinstance(name, str) for name in names.slots):
+        door = self._learned().door
+        if not isinstance(door, Names) or not all(isinstance(name, str) for name in door.slots):
             raise NotFitted("the features of this learner have no names, or not all are strings")
-        return np.array(list(names.slots), dtype=object)
+        return np.array(list(door.slots), dtype=object)
 
     @property
     def n_samples_seen_(self) -> int:
@@ -235,19 +226,21 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     @property
     def coef_(self) -> Matrix:
         """The weights: (n,), or (m, n) for m outcomes; the constant feature's is intercept_."""
-        stream = self._learned()
-        with self._lock:
-            w = stream.core.coefficients()[:, stream.plan.intercept :]
-        return w[0] if stream.scalar else w
+        w = self._weights()[:, self._learned().plan.intercept :]
+        return w[0] if self._learned().scalar else w
 
     @property
     def intercept_(self) -> Forecast:
         """The weight of the constant feature, 0 without one."""
-        stream = self._learned()
-        with self._lock:
-            w = stream.core.coefficients()
+        w, stream = self._weights(), self._learned()
         constant = w[:, 0] if stream.plan.intercept else np.zeros(len(w))
         return float(constant[0]) if stream.scalar else constant
+
+    def _weights(self) -> Matrix:
+        with self._lock:
+            stream = self._learned()
+            with stream.closed():
+                return stream.core.coefficients()
 
     # Certificates ---------------------------------------------------------------------------
 
@@ -265,7 +258,8 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
         Bounds on |y|, |x|_inf and |x|_2 (the constant feature included) are taken from the
         stream so far.  Where you vouch for one beforehand, say so here: a certificate whose bound
-        the stream has broken names it and claims nothing.
+        the stream has broken names it and claims nothing.  A clipped learner's bound on |y| is
+        its clip.
         """
         given = {
             "outcome_bound": outcome_bound,
@@ -273,9 +267,11 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             "norm_bound": norm_bound,
         }
         bounds = {k: None if v is None else positive(k, v) for k, v in given.items()}
-        stream = self._learned()
         with self._lock:
-            sums, core = totals(stream.ledger), stream.core
+            stream = self._learned()
+            with stream.closed():
+                sums = totals(stream.ledger)
+            core = stream.core
             rule = stream.plan.rule
             scene = Scene(
                 totals=sums,
@@ -326,7 +322,8 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            return {"parameters": self.get_params(deep=False), "stream": self._stream}
+            stream = self._stream and self._stream.copy()
+            return {"parameters": self.get_params(deep=False), "stream": stream}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["parameters"])

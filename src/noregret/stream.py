@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from noregret import features
 from noregret._ops import bare, layout, rounds
-from noregret._ops.layout import AT, CEILING, CLOSED, LEVEL, MEAN, OFFSET, OK, ROOT, RULE, Y
+from noregret._ops.layout import AT, CEILING, CLOSED, LEVEL, OFFSET, OK, RULE
 from noregret.cores import DriftCore, PrimalCore
+from noregret.doors import Door, Names, Positions
 from noregret.errors import FeatureError, MergeError, NumericalError, OutcomeError
-from noregret.features import Names
+from noregret.features import outcome, outcome_table, outcomes, table
 from noregret.ledger import add, merged, open_ledger
 from noregret.rules import Rule
 from noregret.types import Forecast, Look, Matrix, Track, Vector
@@ -50,48 +50,44 @@ class Plan:
 class Stream:
     """A core, a ledger, and how features and outcomes are given."""
 
-    __slots__ = ("core", "lane", "ledger", "names", "plan", "scalar")
+    __slots__ = ("core", "door", "lane", "ledger", "plan", "scalar")
 
     def __init__(
         self,
         plan: Plan,
         core: PrimalCore | DriftCore,
         ledger: Matrix,
-        names: Names | None,
+        door: Door,
         *,
         scalar: bool,
     ) -> None:
-        self.plan, self.core, self.ledger = plan, core, ledger
-        self.names = names  # None: features go by position
+        self.plan, self.core, self.ledger, self.door = plan, core, ledger, door
         self.scalar = scalar  # an outcome is a number, not a vector
         at = core.work[AT]
         at[OFFSET], at[RULE], at[LEVEL] = plan.intercept, plan.rule.code, plan.rule.level
         # An integer that was packed into a vector unseen may have lost digits beyond 2^53.
-        at[CEILING] = layout.LARGEST_FEATURE if names is None else layout.EXACT_INTEGER
+        named = type(door) is Names
+        at[CEILING] = layout.EXACT_INTEGER if named else layout.LARGEST_FEATURE
         at[CLOSED] = 0.0
-        self.lane = CAREFUL if not scalar else ARRAYS if names is None else NAMES
+        self.lane = CAREFUL
+        if scalar and (named or type(door) is Positions):
+            self.lane = NAMES if named else ARRAYS
 
     @classmethod
-    def start(
-        cls, plan: Plan, n: int, m: int = 1, *, names: Names | None = None, scalar: bool = True
-    ) -> Stream:
-        """An empty stream of n features, the constant one not counted, and m outcomes."""
-        return cls(plan, plan.core(n + plan.intercept, m), open_ledger(m), names, scalar=scalar)
+    def start(cls, plan: Plan, door: Door, m: int = 1, *, scalar: bool = True) -> Stream:
+        """An empty stream behind a door, of m outcomes a round."""
+        core = plan.core(door.size + plan.intercept, m)
+        return cls(plan, core, open_ledger(m), door, scalar=scalar)
 
     @classmethod
-    def like(cls, plan: Plan, x: Any, m: int = 1, *, scalar: bool = True) -> Stream:
-        """An empty stream for rounds that look like x."""
-        if features.as_mapping(x) is not None:
-            return cls.start(plan, 0, m, names=Names(()), scalar=scalar)
-        n = features.row(x).size
-        if n == 0:
-            raise FeatureError("x is empty: give at least one feature")
-        return cls.start(plan, n, m, scalar=scalar)
-
-    @property
-    def features(self) -> int:
-        """How many features the user has given so far."""
-        return self.core.shape[0] - self.plan.intercept
+    def for_table(cls, plan: Plan, X: Any, y: Any) -> Stream:
+        """An empty stream for many rounds that look like X and y."""
+        xs, names = table(X)
+        if 0 in xs.shape:
+            raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
+        ys, scalar = outcome_table(y, len(xs))
+        door: Door = Positions(xs.shape[1]) if names is None else Names(names)
+        return cls.start(plan, door, ys.shape[1], scalar=scalar)
 
     @contextmanager
     def closed(self) -> Iterator[list[Stream]]:
@@ -101,7 +97,7 @@ class Stream:
         stays closed, so that no round is learned by a stream that nobody holds any more.
         """
         at = self.core.work[AT]
-        at[CLOSED] = 1.0
+        before, at[CLOSED] = at[CLOSED], 1.0
         successor = [self]
         try:
             yield successor
@@ -110,26 +106,25 @@ class Stream:
             raise
         finally:
             if successor[-1] is self:
-                at[CLOSED] = 0.0
+                at[CLOSED] = before
 
     def copy(self) -> Stream:
         """A stream that shares nothing with this one."""
         with self.closed():
             return Stream(
-                self.plan, self.core.grown(0), self.ledger.copy(), self.names, scalar=self.scalar
+                self.plan, self.core.grown(0), self.ledger.copy(), self.door, scalar=self.scalar
             )
 
     # One round ------------------------------------------------------------------------------
 
     def look(self, x: Any) -> Look:
-        """Look at x; nothing is learned, so names that are new stay new."""
-        vector, new = self._admit(x)
+        """Look at x; nothing is learned, so what is new stays new."""
+        vector, new, _ = self.door.admit(x)
         core = self.core
-        with self._any_size():
-            self._answer(rounds.view(core.factor, core.work, vector), vector)
-        mean = core.work[MEAN, : core.shape[1]].copy()
-        root = float(core.work[AT, ROOT])
-        for value in new.values():
+        seen = np.empty(core.shape[1] + 1)
+        self._answer(rounds.gaze(core.factor, core.work, vector, seen), vector)
+        mean, root = seen[:-1], float(seen[-1])
+        for value in new.tolist():
             root = math.hypot(root, value * math.sqrt(core.prior_var()))
         if not math.isfinite(root):
             raise NumericalError("the spread at x does not fit in float64: rescale the features")
@@ -148,18 +143,19 @@ class Stream:
         if scalar != self.scalar or ys.size != m:
             now = "numbers" if self.scalar else f"vectors of {m}"
             raise OutcomeError(f"y = {y!r}: the outcomes so far were {now}, keep to that")
-        vector, new = self._admit(x)
-        if not new:
+        vector, new, key = self.door.admit(x)
+        if not new.size:
             return self._learn(vector, ys)
-        vector = np.concatenate([vector, list(new.values())])
         with self.closed() as successor:
-            successor.append(self._grown(list(new))._learn(vector, ys))
+            grown = self._grown(self.door.grown(key))
+            successor.append(grown._learn(np.concatenate([vector, new]), ys))
         return successor[-1]
 
     def _learn(self, vector: Vector, ys: Vector) -> Stream:
-        self.core.work[Y, : ys.size] = ys
-        with self._any_size():
-            self._answer(self.absorb(vector, float(ys[0])), vector)
+        core = self.core
+        core.prepare()
+        self._answer(rounds.learn_any(core.factor, core.work, self.ledger, vector, ys), vector)
+        core.moved()
         return self
 
     def absorb(self, vector: Vector, y: float) -> int:
@@ -171,70 +167,39 @@ class Stream:
             core.moved()
         return status
 
-    def _admit(self, x: Any) -> tuple[Vector, dict[Any, float]]:
-        """x as a vector, and the features that are new here."""
-        mapping = features.as_mapping(x)
-        if mapping is None:
-            if self.names is not None:
-                raise FeatureError(
-                    "x is an array, but this learner knows its features by name: give a mapping"
-                )
-            vector = features.row(x)
-            if vector.size != self.features:
-                raise FeatureError(
-                    f"x has {vector.size} features, but this learner has {self.features}: "
-                    "arrays go by position; give mappings if features come and go"
-                )
-            return vector, {}
-        if self.names is None:
-            raise FeatureError(
-                "x has names, but this learner was given arrays and knows positions only: "
-                "give arrays, or start a new learner with mappings"
-            )
-        return self.names.sort_out(mapping)
-
-    @contextmanager
-    def _any_size(self) -> Iterator[None]:
-        """For values that were checked one by one: integers beyond 2^53 are exact ones."""
-        at = self.core.work[AT]
-        ceiling, at[CEILING] = at[CEILING], layout.LARGEST_FEATURE
-        try:
-            yield
-        finally:
-            at[CEILING] = ceiling
-
     def _answer(self, status: int, vector: Vector) -> None:
         """Raise what a compiled round answered."""
         if status != OK:  # all else was checked on the way in
             raise NumericalError(
-                f"the look at x does not fit in float64 (|x| = {np.abs(vector).max():.3g}, "
+                f"the look at x does not fit in float64 (|x| = {np.abs(vector).max(initial=0.0):.3g}, "
                 f"prior_precision = {self.plan.prior_precision:.3g}): rescale the features "
                 "or raise prior_precision"
             )
 
-    def _grown(self, new: list[Any]) -> Stream:
-        """A copy that also knows these names; their past is 0, so it is exact."""
-        assert self.names is not None
-        names = Names([*self.names.slots, *new])
-        return Stream(self.plan, self.core.grown(len(new)), self.ledger, names, scalar=self.scalar)
+    def _grown(self, door: Door) -> Stream:
+        """A copy behind a larger door; what is new was 0 so far, so it is exact."""
+        core = self.core.grown(door.size - self.door.size)
+        return Stream(self.plan, core, self.ledger, door, scalar=self.scalar)
 
     # Many rounds ----------------------------------------------------------------------------
 
-    def replay(
-        self, xs: Matrix, names: list[Any] | None, ys: Matrix, *, scalar: bool
-    ) -> tuple[Stream, Track, Matrix, Vector]:
+    def replay(self, X: Any, y: Any) -> tuple[Stream, Track, Matrix, Vector]:
         """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses."""
-        if scalar != self.scalar or ys.shape[1] != self.core.shape[1]:
+        xs, door = self.door.many(X)
+        if not len(xs):
+            raise FeatureError("X has no rows: give at least one round")
+        ys, scalar = outcome_table(y, len(xs))
+        m = self.core.shape[1]
+        if scalar != self.scalar or ys.shape[1] != m:
+            shape = f"({len(xs)},)" if self.scalar else f"({len(xs)}, {m})"
             raise OutcomeError(
-                f"y has {ys.shape[1]} outcomes a round, but this learner has {self.core.shape[1]}"
+                f"y has shape {np.shape(y)}: the outcomes so far were "
+                f"{'numbers' if self.scalar else f'vectors of {m}'}, so give it shape {shape}"
             )
-        self._same_kind(xs, names)
-        known = self.names.slots if self.names is not None else {}
-        new = [name for name in names or () if name not in known]
         with self.closed() as successor:
-            stream = self._grown(new) if new else self
+            stream = self if door is self.door else self._grown(door)
             successor.append(stream)
-            rows, core = stream._in_place(xs, names), stream.core
+            rows, core = stream._with_constant(xs), stream.core
             track = core.replay(rows, ys)
             forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
             rounds.settle(
@@ -243,51 +208,23 @@ class Stream:
             add(stream.ledger, layout.FIT, track.fit)
         return stream, track, forecasts, losses
 
-    def survey(self, xs: Matrix, names: list[Any] | None) -> tuple[Matrix, Vector]:
+    def survey(self, X: Any) -> tuple[Matrix, Vector]:
         """Means and root spreads at every row; nothing is learned."""
-        self._same_kind(xs, names)
-        known = self.names.slots if self.names is not None else {}
-        unknown = [j for j, name in enumerate(names or ()) if name not in known]
-        seen = [j for j in range(xs.shape[1]) if j not in set(unknown)]
-        kept = None if names is None else [names[j] for j in seen]
-        rows = self._in_place(xs[:, seen] if unknown else xs, kept)
-        means, roots = np.empty((len(xs), self.core.shape[1])), np.empty(len(xs))
-        failed = rounds.survey(self.core.factor, self.core.work, rows, means, roots)
+        xs, beyond = self.door.survey(X)
+        core = self.core
+        means, roots = np.empty((len(xs), core.shape[1])), np.empty(len(xs))
+        failed = rounds.survey(core.factor, core.work, self._with_constant(xs), means, roots)
         if failed >= 0:
             self._answer(layout.OVERFLOW, xs[failed])
-        for j in unknown:
-            roots = np.hypot(roots, xs[:, j] * math.sqrt(self.core.prior_var()))
+        with np.errstate(over="ignore"):
+            roots = np.hypot(roots, beyond * math.sqrt(core.prior_var()))
+        if not np.isfinite(roots).all():
+            self._answer(layout.OVERFLOW, xs[int(np.argmin(np.isfinite(roots)))])
         return means, roots
 
-    def _same_kind(self, xs: Matrix, names: list[Any] | None) -> None:
-        if names is None and self.names is not None:
-            raise FeatureError(
-                "X is an array, but this learner knows its features by name: give a frame"
-            )
-        if names is not None and self.names is None:
-            raise FeatureError(
-                "X has names, but this learner was given arrays and knows positions only: "
-                "give arrays, or start a new learner with frames"
-            )
-        if names is None and xs.shape[1] != self.features:
-            raise FeatureError(
-                f"X has {xs.shape[1]} features, but this learner has {self.features}: "
-                "arrays go by position"
-            )
-
-    def _in_place(self, xs: Matrix, names: list[Any] | None) -> Matrix:
-        """The rows with every feature in its slot behind the constant one; xs itself if so."""
-        offset = int(self.plan.intercept)
-        slots = range(xs.shape[1])
-        if names is not None and self.names is not None:
-            slots_of = self.names.slots
-            slots = [slots_of[name] for name in names]  # type: ignore[assignment]
-        if not offset and xs.shape[1] == self.features and list(slots) == list(range(len(slots))):
-            return xs
-        rows = np.zeros((len(xs), self.core.shape[0]))
-        rows[:, :offset] = 1.0
-        rows[:, [offset + slot for slot in slots]] = xs
-        return rows
+    def _with_constant(self, xs: Matrix) -> Matrix:
+        """The rows behind the constant feature, if there is one."""
+        return np.hstack([np.ones((len(xs), 1)), xs]) if self.plan.intercept else xs
 
     # Two streams ----------------------------------------------------------------------------
 
@@ -297,13 +234,15 @@ class Stream:
             raise MergeError(
                 "learners with drift cannot be merged: what a round teaches depends on when it was"
             )
-        if (self.names is None) != (other.names is None):
-            raise MergeError("one learner knows its features by name, the other by position")
         if self.core.shape[1] != other.core.shape[1] or self.scalar != other.scalar:
             raise MergeError("the learners have different numbers of outcomes")
-        if self.names is None and self.features != other.features:
+        named = isinstance(self.door, Names), isinstance(other.door, Names)
+        if named[0] != named[1]:
+            raise MergeError("one learner knows its features by name, the other by position")
+        if not all(named) and self.door != other.door:
             raise MergeError(
-                f"one learner has {self.features} features by position, the other {other.features}"
+                f"one learner has {self.door.size} features by position, "
+                f"the other {other.door.size}"
             )
         with self.closed() as successor:
             successor.append(self._merged(other))
@@ -312,22 +251,19 @@ class Stream:
     def _merged(self, other: Stream) -> Stream:
         assert isinstance(self.core, PrimalCore)
         assert isinstance(other.core, PrimalCore)
-        core, names = self.core.grown(0), self.names
-        slots = np.arange(other.core.shape[0])
-        if names is not None and other.names is not None:
-            new = [name for name in other.names.slots if name not in names.slots]
-            core, names = self.core.grown(len(new)), Names([*names.slots, *new])
-            offset = int(self.plan.intercept)
-            slots = np.array(
-                [*range(offset), *(offset + names.slots[name] for name in other.names.slots)],
-                dtype=np.int64,
-            )
-        ledger = merged(self.ledger, other.ledger, core.merge(other.core, slots))
-        return Stream(self.plan, core, ledger, names, scalar=self.scalar)
+        door, offset = self.door, int(self.plan.intercept)
+        slots = list(range(other.door.size))
+        if isinstance(door, Names) and isinstance(other.door, Names):
+            door = door.grown([name for name in other.door.slots if name not in door.slots])
+            slots = [door.slots[name] for name in other.door.slots]
+        core = self.core.grown(door.size - self.door.size)
+        places = np.array([*range(offset), *(offset + slot for slot in slots)], dtype=np.int64)
+        ledger = merged(self.ledger, other.ledger, core.merge(other.core, places))
+        return Stream(self.plan, core, ledger, door, scalar=self.scalar)
 
 
 def one_outcome(y: Any) -> tuple[Vector, bool]:
     """The outcomes of one round, and whether it was a plain number."""
     if isinstance(y, list | tuple) or (hasattr(y, "ndim") and y.ndim > 0):
-        return features.outcomes(y), False
-    return np.array([features.outcome(y)]), True
+        return outcomes(y), False
+    return np.array([outcome(y)]), True

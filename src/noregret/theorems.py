@@ -45,7 +45,7 @@ class Scene:
     totals: Totals
     features: int  # n, the constant feature included
     prior_precision: float  # a, or a_1
-    prior_var: float  # sum of 1/a_s so far
+    prior_var: float  # sum of 1/a_s up to the round to come
     drifting: bool
     noise_var: float = 1.0
     clip: float | None = None
@@ -57,8 +57,27 @@ class Scene:
     def best(self) -> str:
         """V in words."""
         if self.totals.workers > 1:
-            return f"sum over the merged learners of {FIXED}"
+            return "the merged learners' own minima of sum (y - w'x)^2 + a|w|^2, and later growth"
         return MOVING if self.drifting else FIXED
+
+    @property
+    def m(self) -> str:
+        """How often a price counts, in words: once an outcome."""
+        return "" if self.totals.outcomes == 1 else "m "
+
+    @property
+    def log(self) -> str:
+        """Lam in words."""
+        if self.drifting or self.totals.workers > 1:
+            return "sum ln d"
+        return "ln det(I + X'X/a)"
+
+    def log_a_priori(self, square: str) -> str:
+        """The bound on Lam in words."""
+        p = self.totals.workers
+        if p == 1:
+            return f"n ln(1 + T {square}/a)"
+        return f"p n ln(1 + T {square}/(p a)), p = {p}"
 
     def log_loss(self, square: float) -> float:
         """Log loss of experts whose square losses add up to `square`."""
@@ -74,6 +93,13 @@ class Scene:
                 f"|y| <= Y = {t.largest:.6g}, the largest so far", met=True
             )
         return t.outcomes * Y * Y, _vouched("|y|", "Y", Y, t.largest)
+
+    @property
+    def outcome_words(self) -> str:
+        """Y^2 in words."""
+        if self.totals.outcomes == 1:
+            return "Y^2"
+        return "m Y^2" if self.outcome_bound is not None else "(sum_k Y_k^2)"
 
     def width(self) -> tuple[float, Assumption]:
         """X, and on what authority."""
@@ -115,6 +141,7 @@ def _state(
     bound: float,
     statement: str,
     assumptions: tuple[Assumption, ...] = (),
+    scale: float = 0.0,
 ) -> Certificate:
     if s.totals.workers > 1:
         shared = f"losses were paid by {s.totals.workers} merged learners, each in its own rounds"
@@ -128,6 +155,7 @@ def _state(
         bound=bound,
         statement=statement,
         assumptions=assumptions,
+        scale=scale,
     )
 
 
@@ -166,7 +194,10 @@ def ridge_norm_bound(s: Scene) -> Certificate:
 
 
 def kakade_ng_square_loss_bound(s: Scene) -> Certificate:
-    """KN Corollary 3.1, for |x| <= Z and with the sigma^2 that its display drops."""
+    """KN Corollary 3.1 for |x| <= Z, with the sigma^2 that the display in its proof drops.
+
+    For a learner without a noise variance sigma^2 = 1; ZV Corollary 2 is sharper for any.
+    """
     t = s.totals
     Z, known = s.length()
     a, n = s.prior_precision, s.features
@@ -178,7 +209,10 @@ def kakade_ng_square_loss_bound(s: Scene) -> Certificate:
         loss=t.square_loss,
         comparator=t.best,
         bound=(1.0 + Z * Z / a) * (t.fit + s.noise_var * t.outcomes * log),
-        statement=f"sum (y - m)^2 <= (1 + Z^2/a) ({s.best} + s^2 n ln(1 + T Z^2/(a n)))",
+        statement=(
+            f"sum (y - m)^2 <= (1 + Z^2/a) ({s.best} + s^2 {s.m}{s.log_a_priori('Z^2/n')}), "
+            f"s^2 = {s.noise_var:.6g}"
+        ),
         assumptions=(known,),
     )
 
@@ -196,21 +230,20 @@ def _clipped(s: Scene, name: str, price: float, statement: str, *more: Assumptio
         loss=t.loss,
         comparator=t.best,
         bound=t.fit + 4.0 * t.outcomes * Y * Y * price,
-        statement=f"sum (y - g)^2 <= {s.best} + {statement}",
+        statement=f"sum (y - g)^2 <= {s.best} + 4 {s.m}Y^2 {statement}",
         assumptions=(_vouched("|y|", "Y", Y, t.largest), *more),
     )
 
 
 def clipped_bound(s: Scene) -> Certificate:
     """ZV Corollary 1 (2): V + 4Y^2 Lam."""
-    log = "sum ln d" if s.drifting else "ln det(I + X'X/a)"
     name = "clipped ridge, changing experts" if s.drifting else "Zhdanov-Vovk Corollary 1"
-    return _clipped(s, name, s.totals.log_det, f"4Y^2 {log}")
+    return _clipped(s, name, s.totals.log_det, s.log)
 
 
 def clipped_leverage_bound(s: Scene) -> Certificate:
     """Sharper: (y - g)^2 = (y - g)^2/d + (y - g)^2 (1 - 1/d) <= e^2/d + 4Y^2 (1 - 1/d)."""
-    return _clipped(s, "clipped ridge, leverage form", s.totals.leverage, "4Y^2 sum (1 - 1/d)")
+    return _clipped(s, "clipped ridge, leverage form", s.totals.leverage, "sum (1 - 1/d)")
 
 
 def clipped_determinant_bound(s: Scene) -> Certificate:
@@ -220,7 +253,7 @@ def clipped_determinant_bound(s: Scene) -> Certificate:
         s,
         "Zhdanov-Vovk Corollary 1 with (3)",
         s.determinant_bound(X * X),
-        "4Y^2 n ln(1 + T X^2/a)",
+        s.log_a_priori("X^2"),
         known,
     )
 
@@ -233,6 +266,7 @@ def _bayesian(
 ) -> Certificate:
     t = s.totals
     sign = "=" if kind == "equality" else "<="
+    half = "1/2" if t.outcomes == 1 else "m/2"
     return _state(
         s,
         name,
@@ -240,16 +274,18 @@ def _bayesian(
         loss=t.loss,
         comparator=s.log_loss(t.best),
         bound=s.log_loss(t.fit) + 0.5 * t.outcomes * price,
-        statement=f"log loss {sign} T/2 ln(2 pi s^2) + {s.best}/(2 s^2) + {statement}",
+        statement=(
+            f"log loss {sign} {s.m}T/2 ln(2 pi s^2) + ({s.best})/(2 s^2) + {half} {statement}"
+        ),
         assumptions=known,
+        scale=abs(s.log_loss(0.0)) + t.fit / (2.0 * s.noise_var) + 0.5 * t.outcomes * price,
     )
 
 
 def bayesian_equality(s: Scene) -> Certificate:
     """ZV Theorem 2 (14): log loss = min (L(w) + a|w|^2/(2s^2)) + Lam/2."""
     name = "Bayesian identity for changing experts" if s.drifting else "Zhdanov-Vovk Theorem 2"
-    log = "1/2 sum ln d" if s.drifting else "1/2 ln det(I + X'X/a)"
-    return _bayesian(s, name, "equality", s.totals.log_det, log)
+    return _bayesian(s, name, "equality", s.totals.log_det, s.log)
 
 
 def bayesian_determinant_bound(s: Scene) -> Certificate:
@@ -260,7 +296,7 @@ def bayesian_determinant_bound(s: Scene) -> Certificate:
         "Zhdanov-Vovk Theorem 2 (15)",
         "upper bound",
         s.determinant_bound(X * X),
-        "n/2 ln(1 + T X^2/a)",
+        s.log_a_priori("X^2"),
         known,
     )
 
@@ -274,7 +310,7 @@ def kakade_ng_log_loss_bound(s: Scene) -> Certificate:
         "Kakade-Ng Theorem 2.2",
         "upper bound",
         price,
-        "n/2 ln(1 + T Z^2/(a n))",
+        s.log_a_priori("Z^2/n"),
         known,
     )
 
@@ -292,21 +328,20 @@ def _aar(s: Scene, name: str, price: float, statement: str, *more: Assumption) -
         loss=t.loss,
         comparator=t.best,
         bound=t.fit + Y2 * price,
-        statement=f"sum (y - g)^2 <= {s.best} + {statement}",
+        statement=f"sum (y - g)^2 <= {s.best} + {s.outcome_words} {statement}",
         assumptions=(known, *more),
     )
 
 
 def aar_bound(s: Scene) -> Certificate:
     """BK Theorem 1 (Vovk 2001), or Theorem 3 (6) for AARCh: V + Y^2 Lam."""
-    if s.drifting:
-        return _aar(s, "Busuttil-Kalnishkan Theorem 3", s.totals.log_det, "Y^2 sum ln d")
-    return _aar(s, "Busuttil-Kalnishkan Theorem 1", s.totals.log_det, "Y^2 ln det(I + X'X/a)")
+    number = 3 if s.drifting else 1
+    return _aar(s, f"Busuttil-Kalnishkan Theorem {number}", s.totals.log_det, s.log)
 
 
 def aar_leverage_bound(s: Scene) -> Certificate:
     """Sharper: V + Y^2 sum (1 - 1/d), since 1 - 1/d <= ln d."""
-    return _aar(s, "AAR, leverage form", s.totals.leverage, "Y^2 sum (1 - 1/d)")
+    return _aar(s, "AAR, leverage form", s.totals.leverage, "sum (1 - 1/d)")
 
 
 def aar_determinant_bound(s: Scene) -> Certificate:
@@ -316,7 +351,7 @@ def aar_determinant_bound(s: Scene) -> Certificate:
         s,
         "Busuttil-Kalnishkan Theorem 1, a priori",
         s.determinant_bound(X * X),
-        "Y^2 n ln(1 + T X^2/a)",
+        s.log_a_priori("X^2"),
         known,
     )
 

@@ -76,7 +76,7 @@ def admit(work: Matrix, x: Vector, n: int) -> int:
     if x.shape[0] + offset != n:
         return WIDTH
     row = work[X, :n]
-    if at[FRESH] == 1.0:
+    if at[FRESH] == 1.0 and at[PEAK] <= ceiling:
         same = True
         for k in range(x.shape[0]):
             if row[offset + k] != x[k]:

@@ -1,15 +1,24 @@
-"""Experts that change: the Kalman filter of a random walk, by a triangular root of P.
+"""Experts that change: the Kalman filter of a random walk, in two forms.
 
-`factor` (n + m, n) holds T, lower triangular with P = T'T, then one row of weights an outcome.
+`factor` (n + m, n) holds n rows of a lower triangle, then one row of weights an outcome.
 
-Measurement (Carlson): with f = T x and beta_i^2 = 1 + f_1^2 + ... + f_i^2, row i of T becomes
+Covariance form, O(n^2) a round: the triangle is P itself, and
+
+    look  p = P x, d = 1 + x'p;   absorb  w += p e/d, P -= p p'/d;   diffuse  P += q I
+
+Each round loses about eps sum_j P_jj x_j^2, a number that no scaling of features changes.  While
+it is at most GAUGE this is harmless.  Beyond, the round is done in
+
+Root form, (2/3) n^3 flops a round: the triangle is T with P = T'T.  With f = T x and
+beta_i^2 = 1 + f_1^2 + ... + f_i^2, row i of T becomes (Carlson)
 
     T_i <- T_i beta_{i-1}/beta_i - b f_i/(beta_{i-1} beta_i),      b <- b + T_i(old) f_i
 
-and b ends as P x, so that w <- w + b e/d.  Nothing is subtracted from P itself.
+and b ends as P x.  Nothing is subtracted from P, so it stays positive and no condition number is
+squared.  P <- P + q I folds the square sqrt(q) I into T by Householder reflections, last
+column first; both triangles keep their zeros.
 
-Time: P <- P + q I, by Householder reflections that fold the square sqrt(q) I into T from the
-last column to the first.  Both triangles keep their zeros, which makes it (2/3) n^3 flops.
+Every RECHECK rounds the root form asks whether the covariance would do again.
 """
 
 from __future__ import annotations
@@ -20,8 +29,25 @@ import numba as nb
 
 from noregret._ops import BLOCK, ROW, compiled
 from noregret._ops.door import length, lengthened, norm
-from noregret._ops.layout import AT, FRESH, MEAN, OK, OVERFLOW, ROOT, ROWS, U, V, X, Y
+from noregret._ops.layout import (
+    AT,
+    FRESH,
+    MEAN,
+    OK,
+    OVERFLOW,
+    PASSED,
+    ROOT,
+    ROOTED,
+    ROWS,
+    U,
+    V,
+    X,
+    Y,
+)
 from noregret.types import Matrix, Vector
+
+GAUGE = 1e3  # times eps: 2e-13, the most that a round in covariance form may lose
+RECHECK = 32
 
 
 @compiled(nb.float64(ROW, ROW), fastmath={"reassoc"})
@@ -33,19 +59,78 @@ def dot(a: Vector, b: Vector) -> float:
     return total
 
 
+@compiled(nb.void(BLOCK, nb.int64))
+def take_root(triangle: Matrix, n: int) -> None:
+    """P <- T with P = T'T, in place, last row first."""
+    for i in range(n - 1, -1, -1):
+        row = triangle[i, : i + 1]
+        for k in range(i + 1, n):
+            below = triangle[k, : i + 1]
+            c = below[i]
+            for j in range(row.shape[0]):
+                row[j] -= c * below[j]
+        root = math.sqrt(row[i])
+        for j in range(row.shape[0]):
+            row[j] /= root
+
+
+@compiled(nb.void(BLOCK, nb.int64))
+def square(triangle: Matrix, n: int) -> None:
+    """T <- P = T'T, in place, first row first."""
+    for i in range(n):
+        row = triangle[i, : i + 1]
+        c = row[i]
+        for j in range(row.shape[0]):
+            row[j] *= c
+        for k in range(i + 1, n):
+            below = triangle[k, : i + 1]
+            c = below[i]
+            for j in range(row.shape[0]):
+                row[j] += c * below[j]
+
+
 @compiled(nb.int64(BLOCK, BLOCK))
 def look(factor: Matrix, work: Matrix) -> int:
-    """f = T x, mean = w'x, root = sqrt(1 + |f|^2)."""
+    """mean = w'x, root = sqrt(1 + x'Px); V keeps P x in covariance form and T x in root form.
+
+    Where the covariance will not do, its root is taken beside it, in the square of noise: a look
+    changes no state.
+    """
     n = factor.shape[1]
     m = factor.shape[0] - n
-    x, f, mean, at = work[X], work[V], work[MEAN], work[AT]
-    for i in range(n):
-        f[i] = dot(factor[i, : i + 1], x[: i + 1])
-    beta = length(f[:n])
+    x, v, mean, at = work[X, :n], work[V, :n], work[MEAN], work[AT]
+    at[FRESH] = 0.0
+    beta = math.inf
+    if at[ROOTED] == 0.0:
+        gauge = 0.0
+        for i in range(n):
+            gauge += factor[i, i] * x[i] * x[i]
+        if gauge <= GAUGE:  # not so for NaN
+            for i in range(n):
+                xi = x[i]
+                row, above = factor[i, :i], v[:i]
+                v[i] = dot(row, x[:i]) + factor[i, i] * xi
+                for k in range(i):
+                    above[k] += xi * row[k]
+            beta = math.sqrt(1.0 + dot(x, v))
+        else:
+            noise = work[ROWS:]
+            for i in range(n):
+                for k in range(i + 1):
+                    noise[i, k] = factor[i, k]
+            take_root(noise, n)
+            for i in range(n):
+                v[i] = dot(noise[i, : i + 1], x[: i + 1])
+            beta = length(v)
+        work[U, 0] = gauge
+    else:
+        for i in range(n):
+            v[i] = dot(factor[i, : i + 1], x[: i + 1])
+        beta = length(v)
     if not math.isfinite(beta):
         return OVERFLOW
     for k in range(m):
-        mean[k] = dot(factor[n + k], x[:n])
+        mean[k] = dot(factor[n + k], x)
         if not math.isfinite(mean[k]):
             return OVERFLOW
     at[ROOT] = beta
@@ -53,22 +138,18 @@ def look(factor: Matrix, work: Matrix) -> int:
     return OK
 
 
-@compiled(nb.float64(BLOCK, BLOCK))
-def absorb(factor: Matrix, work: Matrix) -> float:
-    """Fold y in, given the look at x; return the sum of (e/sqrt(d))^2."""
-    n = factor.shape[1]
-    m = factor.shape[0] - n
-    f, mean, y = work[V], work[MEAN], work[Y]
-    b = work[U, :n]
-    for k in range(n):
+@compiled(nb.void(BLOCK, ROW, ROW))
+def shrink(factor: Matrix, f: Vector, b: Vector) -> None:
+    """Carlson's update of T for f = T x; b becomes P x."""
+    for k in range(b.shape[0]):
         b[k] = 0.0
-    square = beta = 1.0
-    for i in range(n):
+    total = beta = 1.0
+    for i in range(b.shape[0]):
         fi = f[i]
         if fi == 0.0:
             continue
-        square += fi * fi
-        grown = lengthened(square, beta, fi)
+        total += fi * fi
+        grown = lengthened(total, beta, fi)
         keep = beta / grown
         take = fi / grown / beta
         row = factor[i, : i + 1]
@@ -79,6 +160,30 @@ def absorb(factor: Matrix, work: Matrix) -> float:
             row[k] = keep * r - take * p
             bi[k] = p + fi * r
         beta = grown
+
+
+@compiled(nb.float64(BLOCK, BLOCK))
+def absorb(factor: Matrix, work: Matrix) -> float:
+    """Fold y in, given the look at x; return the sum of (e/sqrt(d))^2."""
+    n = factor.shape[1]
+    m = factor.shape[0] - n
+    v, mean, y, at = work[V, :n], work[MEAN], work[Y], work[AT]
+    beta = at[ROOT]
+    if at[ROOTED] == 0.0 and work[U, 0] <= GAUGE:
+        px = v
+        for i in range(n):
+            row = factor[i, : i + 1]
+            c = v[i] / beta / beta
+            for k in range(row.shape[0]):
+                row[k] -= c * v[k]
+    else:
+        if at[ROOTED] == 0.0:  # the look has taken the root
+            for i in range(n):
+                for k in range(i + 1):
+                    factor[i, k] = work[ROWS + i, k]
+            at[ROOTED] = 1.0
+        px = work[U, :n]
+        shrink(factor, v, px)
     left = 0.0
     for k in range(m):
         gain = (y[k] - mean[k]) / beta
@@ -86,8 +191,19 @@ def absorb(factor: Matrix, work: Matrix) -> float:
         gain /= beta
         w = factor[n + k]
         for j in range(n):
-            w[j] += b[j] * gain
-    work[AT, FRESH] = 0.0
+            w[j] += px[j] * gain
+    at[FRESH] = 0.0
+    at[PASSED] += 1.0
+    if at[ROOTED] == 1.0 and at[PASSED] % RECHECK == 0.0:
+        gauge = 0.0
+        for j in range(n):
+            column = 0.0
+            for i in range(j, n):
+                column += factor[i, j] * factor[i, j]
+            gauge += column * work[X, j] * work[X, j]
+        if gauge <= GAUGE / 4.0:
+            square(factor, n)
+            at[ROOTED] = 0.0
     return left
 
 
@@ -97,6 +213,11 @@ def diffuse(factor: Matrix, work: Matrix, q: float) -> None:
     if q == 0.0:
         return
     n = factor.shape[1]
+    work[AT, FRESH] = 0.0
+    if work[AT, ROOTED] == 0.0:
+        for i in range(n):
+            factor[i, i] += q
+        return
     noise = work[ROWS:]
     sigma = math.sqrt(q)
     for r in range(n):
@@ -136,7 +257,6 @@ def diffuse(factor: Matrix, work: Matrix, q: float) -> None:
             for k in range(j):
                 below[k] -= vr * wj[k]
         factor[j, j] = math.copysign(length, factor[j, j])
-    work[AT, FRESH] = 0.0
 
 
 @compiled(nb.int64(BLOCK, BLOCK, BLOCK, BLOCK, ROW, BLOCK, ROW, ROW))

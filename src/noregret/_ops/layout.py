@@ -1,6 +1,6 @@
 """What lies where in the arrays that compiled functions share.
 
-`work` is scratch and settings: nothing in it is part of what was learned.
+`work` is scratch and settings: nothing in it is learned, though ROOTED says how to read `factor`.
 `ledger` has one row per running sum, as (sum, compensation), then one row per outcome.
 """
 
@@ -27,7 +27,9 @@ CEILING = 7  # largest |x_i| admitted
 RULE = 8  # RIDGE, CLIPPED, AAR or BAYES
 LEVEL = 9  # what the rule needs: where to clip, or the noise variance
 CLOSED = 10  # 1.0 while many rounds are being learned or the state is being copied
-SCALARS = 11
+ROOTED = 11  # 1.0 when a drifting factor holds a root of the covariance, 0.0 the covariance itself
+PASSED = 12  # rounds that a drifting core has absorbed
+SCALARS = 13
 
 # Rows of `ledger`.
 LOSS = 0  # what the rule paid
@@ -55,7 +57,7 @@ BUSY = 5  # the state is closed: wait for the lock
 
 LARGEST_FEATURE = 2.0**1000  # column norms then fit in float64 for 2^46 rounds
 LARGEST_OUTCOME = 2.0**511  # its square fits in float64
-EXACT_INTEGER = 2.0**53  # every integer below is a float64
+EXACT_INTEGER = 2.0**53 - 1.0  # no other integer rounds to one up to here
 
 # What a rule does, see rules.py.
 RIDGE = 0

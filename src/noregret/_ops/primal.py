@@ -28,6 +28,7 @@ def look(factor: Matrix, work: Matrix) -> int:
     n = factor.shape[0]
     m = factor.shape[1] - n
     v, mean, at = work[V], work[MEAN], work[AT]
+    at[FRESH] = 0.0
     u = work[U, :n]
     for k in range(n):
         u[k] = work[X, k]

@@ -15,8 +15,10 @@ from noregret._ops import ANY, BLOCK, ROW, compiled, drift, primal
 from noregret._ops.door import admit, norm
 from noregret._ops.layout import (
     AT,
+    CEILING,
     DRIFT,
     FRESH,
+    LARGEST_FEATURE,
     LARGEST_OUTCOME,
     LEVEL,
     MEAN,
@@ -60,6 +62,21 @@ def predict(factor: Matrix, work: Matrix, x: Vector) -> float:
     return forecast(int(at[RULE]), at[LEVEL], work[MEAN, 0], at[ROOT])
 
 
+@compiled(nb.int64(BLOCK, BLOCK, ANY, ROW))
+def gaze(factor: Matrix, work: Matrix, x: Vector, seen: Vector) -> int:
+    """Look at an x of any size; means and root spread go to the caller's own `seen`."""
+    at = work[AT]
+    ceiling = at[CEILING]
+    at[CEILING] = LARGEST_FEATURE
+    status = view(factor, work, x)
+    at[CEILING] = ceiling
+    if status == OK:
+        for k in range(seen.shape[0] - 1):
+            seen[k] = work[MEAN, k]
+        seen[seen.shape[0] - 1] = at[ROOT]
+    return status
+
+
 @compiled(nb.float64(BLOCK, BLOCK, nb.float64))
 def book(ledger: Matrix, work: Matrix, fit: float) -> float:
     """Book the round that lies in `work`; return what the rule paid."""
@@ -94,6 +111,19 @@ def learn(factor: Matrix, work: Matrix, ledger: Matrix, x: Vector, y: float) -> 
         book(ledger, work, absorb_drifting(factor, work))
         diffuse(factor, work, work[AT, DRIFT])
     return OK
+
+
+@compiled(nb.int64(BLOCK, BLOCK, BLOCK, ANY, ROW))
+def learn_any(factor: Matrix, work: Matrix, ledger: Matrix, x: Vector, ys: Vector) -> int:
+    """Learn an x of any size and any number of outcomes, in one step for other threads."""
+    at = work[AT]
+    for k in range(ys.shape[0]):
+        work[Y, k] = ys[k]
+    ceiling = at[CEILING]
+    at[CEILING] = LARGEST_FEATURE
+    status = learn(factor, work, ledger, x, ys[0])
+    at[CEILING] = ceiling
+    return status
 
 
 @compiled(nb.void(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, ROW, BLOCK, ROW))

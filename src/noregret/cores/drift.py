@@ -5,14 +5,15 @@ sum a_t |th_t|^2 (Busuttil and Kalnishkan, section 3).  Its Gaussian twin has
 
     P_{1|0} = I/a_1,     P_{t|t-1} = P_{t-1} + I/a_t,     m = w'x,     d = 1 + x'Px
 
-Form: P = T'T with T triangular; the measurement by Carlson's update, the time step by
-Householder reflections of [T; sqrt(1/a_t) I].  P is then symmetric and positive by
-construction, whatever rounding does, and its condition number is never squared.  The price is
-(2/3) n^3 flops for a round that drifts; a round with drift 0 costs 6 n^2 like a fixed one.
+Form: a triangle of P itself while sum_j P_jj x_j^2 <= 1e3, which costs 3.5 n^2 flops a round and at
+most 1e3 eps of accuracy; else a triangular root T with P = T'T, updated by Carlson's formula and by
+Householder reflections of [T; sqrt(1/a_t) I], which costs (2/3) n^3 flops a round.  The root is
+symmetric and positive whatever rounding does, and the triangle of P never comes near to losing
+that.  The switch is made by the state alone, never by a forecast.
 
 Measured against rational arithmetic (docs/accuracy.md): forecasts right to 1e-14 on columns 1e-8
 apart, columns scaled 2^-20..2^20, features of mean 1e6, a_1 = 1e-16 and a row of 1e200, at
-drifts from 1e-12 to 1e-2, where the update of P itself is off by 1e-7, by 1, or NaN.
+drifts from 1e-12 to 1e-2, where P without a root is off by 1e-7, by 1, or NaN.
 """
 
 from __future__ import annotations
@@ -23,7 +24,20 @@ from collections.abc import Callable
 import numpy as np
 
 from noregret._ops import drift as ops
-from noregret._ops.layout import AT, DRIFT, FRESH, MEAN, OK, ROOT, ROWS, SCALARS, X, Y
+from noregret._ops.layout import (
+    AT,
+    DRIFT,
+    FRESH,
+    MEAN,
+    OK,
+    PASSED,
+    ROOT,
+    ROOTED,
+    ROWS,
+    SCALARS,
+    X,
+    Y,
+)
 from noregret.errors import NumericalError, ParameterError
 from noregret.types import Look, Matrix, Track, Vector
 
@@ -31,7 +45,7 @@ __all__ = ["DriftCore"]
 
 
 class DriftCore:
-    """[T; w] for n features and m outcomes; (n + m) n numbers, (2/3) n^3 + 6 n^2 flops a round.
+    """[P or T; w] for n features and m outcomes; (n + m) n numbers and as many of scratch.
 
     `drift` is 1/a_t for t >= 2: a number, or a function of t.
 
@@ -42,7 +56,7 @@ class DriftCore:
     2.0
     """
 
-    __slots__ = ("_walked", "drift", "factor", "prior_precision", "rounds", "work")
+    __slots__ = ("_walked", "alone", "drift", "factor", "prior_precision", "work")
 
     drifts = True
 
@@ -51,10 +65,10 @@ class DriftCore:
     ) -> None:
         self.prior_precision = prior_precision
         self.drift = drift
-        self.rounds = 0
+        self.alone = not callable(drift)  # a compiled round does all that there is to do
         self._walked = 0.0  # sum of 1/a_t, t >= 2, when drift is a function
         self.factor: Matrix = np.zeros((n + m, n))
-        np.fill_diagonal(self.factor, math.sqrt(1.0 / prior_precision))
+        np.fill_diagonal(self.factor, 1.0 / prior_precision)
         self.work: Matrix = np.zeros((ROWS + n, max(n + m, SCALARS)))
         self.work[AT, DRIFT] = 0.0 if callable(drift) else drift
 
@@ -64,18 +78,24 @@ class DriftCore:
         height, n = self.factor.shape
         return n, height - n
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been absorbed."""
+        return int(self.work[AT, PASSED])
+
     def ahead(self, rounds: int) -> Vector:
         """1/a of each of the `rounds` rounds after the next one."""
         if not callable(self.drift):
             return np.full(rounds, self.drift)
         first = self.rounds + 2
-        steps = np.array([self.drift(t) for t in range(first, first + rounds)], dtype=np.float64)
-        fine = (steps >= 0.0) & np.isfinite(steps)
-        if not fine.all():
-            k = int(np.argmin(fine))
-            raise ParameterError(
-                f"drift({first + k}) = {steps[k]!r}: a drift must be finite and at least 0"
-            )
+        steps = np.empty(rounds)
+        for k in range(rounds):
+            step = self.drift(first + k)
+            if not (isinstance(step, int | float | np.number) and 0.0 <= step < math.inf):
+                raise ParameterError(
+                    f"drift({first + k}) = {step!r}: a drift must be a finite number >= 0"
+                )
+            steps[k] = step
         return steps
 
     def prepare(self) -> None:
@@ -84,8 +104,7 @@ class DriftCore:
             self.work[AT, DRIFT] = self.ahead(1)[0]
 
     def moved(self) -> None:
-        """Count a round that was absorbed, and the drift that followed it."""
-        self.rounds += 1
+        """Add up the drift that followed the round just absorbed."""
         if callable(self.drift):
             self._walked += float(self.work[AT, DRIFT])
 
@@ -112,15 +131,15 @@ class DriftCore:
         T = xs.shape[0]
         steps = self.ahead(T)
         mean, root, fit = np.empty(ys.shape), np.empty(T), np.zeros(2)
-        before = self.factor.copy()
+        before = self.factor.copy(), self.work[AT].copy()
         failed = ops.stream(self.factor, self.work, xs, ys, steps, mean, root, fit)
         if failed >= 0:
-            self.factor[:] = before
+            self.factor[:], self.work[AT] = before
+            self.work[AT, FRESH] = 0.0
             raise NumericalError(
                 f"row {failed}: the look at x does not fit in float64; rescale the features or "
                 f"raise prior_precision ({self.prior_precision!r})"
             )
-        self.rounds += T
         self._walked += math.fsum(steps) if callable(self.drift) else 0.0
         return Track(mean, root, float(fit.sum()))
 
@@ -128,12 +147,14 @@ class DriftCore:
         """A copy with k features more, whose weights have drifted unseen since round 1."""
         n, m = self.shape
         larger = DriftCore(self.prior_precision, self.drift, n + k, m)
-        np.fill_diagonal(larger.factor, math.sqrt(self.prior_var()))
+        prior_var = self.prior_var()
+        rooted = self.work[AT, ROOTED] == 1.0
+        np.fill_diagonal(larger.factor, math.sqrt(prior_var) if rooted else prior_var)
         larger.factor[:n, :n] = self.factor[:n]
         larger.factor[n + k :, :n] = self.factor[n:]
         larger.work[AT, :SCALARS] = self.work[AT, :SCALARS]
         larger.work[AT, FRESH] = 0.0
-        larger.rounds, larger._walked = self.rounds, self._walked
+        larger._walked = self._walked
         return larger
 
     def coefficients(self) -> Matrix:
