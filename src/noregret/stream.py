@@ -170,8 +170,9 @@ class Stream:
     def _answer(self, status: int, vector: Vector) -> None:
         """Raise what a compiled round answered."""
         if status != OK:  # all else was checked on the way in
+            size = np.abs(vector).max(initial=0.0)
             raise NumericalError(
-                f"the look at x does not fit in float64 (|x| = {np.abs(vector).max(initial=0.0):.3g}, "
+                f"the look at x does not fit in float64 (|x| = {size:.3g}, "
                 f"prior_precision = {self.plan.prior_precision:.3g}): rescale the features "
                 "or raise prior_precision"
             )
