@@ -175,6 +175,7 @@ class Names:
         """x by name, checked value by value; a name that is absent counts as 0."""
         mapping = features.as_mapping(x)
         if mapping is None:
+            features.row(x)  # says what is wrong with an x that is no array either
             raise FeatureError(
                 "x is an array, but this learner knows its features by name: give a mapping"
             )
