@@ -265,6 +265,6 @@ class Stream:
 
 def one_outcome(y: Any) -> tuple[Vector, bool]:
     """The outcomes of one round, and whether it was a plain number."""
-    if isinstance(y, list | tuple) or getattr(y, "ndim", len(getattr(y, "shape", ()))) > 0:
+    if isinstance(y, list | tuple) or (hasattr(y, "ndim") and y.ndim > 0):
         return outcomes(y), False
     return np.array([outcome(y)]), True
