@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest.register_assert_rewrite("hostile")
 settings.register_profile("steady", derandomize=True, print_blob=True)
 settings.load_profile("steady")
 

@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import noregret as nr
-from test_hostile import bits, state_bytes
+from hostile import bits, state_bytes
 
 RTOL = 1e-12
 NAMES = tuple("abcdef")

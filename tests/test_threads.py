@@ -22,11 +22,11 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 import noregret as nr
+from hostile import bits, state_bytes
 from noregret._ops import layout, rounds
 from noregret.cores import PrimalCore
 from noregret.errors import NotLearnedError
 from noregret.ledger import totals
-from test_hostile import bits, state_bytes
 
 THREADS = 4
 ROUNDS = 1200  # of each thread
