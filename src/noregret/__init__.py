@@ -19,16 +19,28 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from noregret.budgets import Nystrom as Nystrom
+    from noregret.budgets import Polynomial as Polynomial
+    from noregret.budgets import RandomFourier as RandomFourier
+    from noregret.budgets import Taylor as Taylor
+    from noregret.budgets import Window as Window
     from noregret.certificates import Certificate as Certificate
     from noregret.gaussian import AAR as AAR
     from noregret.gaussian import BayesianRidge as BayesianRidge
     from noregret.gaussian import Ridge as Ridge
+    from noregret.hindsight import Hindsight as Hindsight
     from noregret.replay import Replay as Replay
     from noregret.types import Normal as Normal
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Hindsight": "hindsight",
+    "Nystrom": "budgets",
+    "Polynomial": "budgets",
+    "RandomFourier": "budgets",
+    "Taylor": "budgets",
+    "Window": "budgets",
     "AAR": "gaussian",
     "BayesianRidge": "gaussian",
     "Certificate": "certificates",
@@ -37,7 +49,21 @@ _HOMES = {
     "Ridge": "gaussian",
 }
 
-__all__ = ["AAR", "BayesianRidge", "Certificate", "Normal", "Replay", "Ridge", "__version__"]
+__all__ = [
+    "AAR",
+    "BayesianRidge",
+    "Certificate",
+    "Hindsight",
+    "Normal",
+    "Nystrom",
+    "Polynomial",
+    "RandomFourier",
+    "Replay",
+    "Ridge",
+    "Taylor",
+    "Window",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -31,6 +31,7 @@ class Admitted(NamedTuple):
     vector: Vector
     new: Vector
     key: Any
+    missed: float = 0.0  # of k(x, x), what a budget leaves out
 
 
 NOTHING: Vector = np.zeros(0)
@@ -52,8 +53,8 @@ class Door(Protocol):
         """The door that also knows what was new."""
         ...
 
-    def many(self, X: Any) -> tuple[Matrix, Door]:
-        """The features of many rounds to be learned, and the door that knows them all."""
+    def many(self, X: Any) -> tuple[Matrix, Door, float]:
+        """The features of many rounds, the door that knows them all, and what a budget missed."""
         ...
 
     def survey(self, X: Any) -> tuple[Matrix, Vector]:
@@ -108,7 +109,7 @@ class Positions:
         """Positions never grow."""
         raise FeatureError(f"this learner has {self.size} features by position: {key!r} is no more")
 
-    def many(self, X: Any) -> tuple[Matrix, Positions]:
+    def many(self, X: Any) -> tuple[Matrix, Positions, float]:
         """X itself, if it has the right width."""
         xs, names = features.table(X)
         if names is not None:
@@ -121,11 +122,11 @@ class Positions:
                 f"X has {xs.shape[1]} features, but this learner has {self.size}: "
                 "arrays go by position"
             )
-        return xs, self
+        return xs, self, 0.0
 
     def survey(self, X: Any) -> tuple[Matrix, Vector]:
         """X itself; nothing in it is new."""
-        xs, _ = self.many(X)
+        xs, _, _ = self.many(X)
         return xs, np.zeros(len(xs))
 
 
@@ -150,6 +151,12 @@ class Names:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Names, (list(self.slots),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Names) and list(other.slots) == list(self.slots)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.slots))
 
     def encode(self, x: Mapped) -> Vector | None:
         """x as a vector when it has just these names and plain numbers; else None.
@@ -195,17 +202,17 @@ class Names:
         """These names, then the new ones."""
         return Names([*self.slots, *key])
 
-    def many(self, X: Any) -> tuple[Matrix, Names]:
+    def many(self, X: Any) -> tuple[Matrix, Names, float]:
         """Every column in its slot; columns not met before get slots of their own."""
         xs, names = self._columns(X)
         new = [name for name in names if name not in self.slots]
         door = self.grown(new) if new else self
         slots = [door.slots[name] for name in names]
         if slots == list(range(door.size)):
-            return xs, door
+            return xs, door, 0.0
         rows = np.zeros((len(xs), door.size))
         rows[:, slots] = xs
-        return rows, door
+        return rows, door, 0.0
 
     def survey(self, X: Any) -> tuple[Matrix, Vector]:
         """Every known column in its slot, and the length of the others, row by row."""

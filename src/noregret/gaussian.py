@@ -10,11 +10,10 @@ import math
 from typing import Any
 
 from noregret import rules, theorems
-from noregret.doors import door_for
 from noregret.online import Drift, Gaussian, positive
+from noregret.opening import open_for_one
 from noregret.rules import Rule
-from noregret.stream import Stream
-from noregret.theorems import Theorem
+from noregret.theorems import Scene, Theorem
 from noregret.types import Normal
 
 __all__ = ["AAR", "BayesianRidge", "Ridge"]
@@ -72,12 +71,12 @@ class Ridge(Gaussian):
     def _rule(self) -> Rule:
         return rules.ridge() if self.clip is None else rules.clipped(positive("clip", self.clip))
 
-    def _theorems(self, *, drifting: bool) -> list[Theorem]:
-        if self._learned().plan.rule.clip is None:
+    def _theorems(self, scene: Scene) -> list[Theorem]:
+        if scene.clip is None:
             found: list[Theorem] = [theorems.ridge_equality, theorems.ridge_norm_bound]
-            return found if drifting else [*found, theorems.kakade_ng_square_loss_bound]
+            return [*found, theorems.kakade_ng_square_loss_bound] if scene.linear else found
         found = [theorems.clipped_bound, theorems.clipped_leverage_bound]
-        if not drifting:
+        if not scene.drifting:
             found.append(theorems.clipped_determinant_bound)
         return [*found, theorems.ridge_equality]
 
@@ -134,25 +133,22 @@ class BayesianRidge(Gaussian):
     def _rule(self) -> Rule:
         return rules.bayes(positive("noise_var", self.noise_var))
 
-    def _theorems(self, *, drifting: bool) -> list[Theorem]:
+    def _theorems(self, scene: Scene) -> list[Theorem]:
         found: list[Theorem] = [
             theorems.bayesian_equality,
             theorems.ridge_equality,
             theorems.ridge_norm_bound,
         ]
-        if drifting:
-            return found
-        return [
-            *found,
-            theorems.bayesian_determinant_bound,
-            theorems.kakade_ng_log_loss_bound,
-            theorems.kakade_ng_square_loss_bound,
-        ]
+        if not scene.drifting:
+            found.append(theorems.bayesian_determinant_bound)
+        if scene.linear:
+            found += [theorems.kakade_ng_log_loss_bound, theorems.kakade_ng_square_loss_bound]
+        return found
 
     def predictive(self, x: Any) -> Normal:
         """The forecast at x as a normal distribution, of variance noise_var times the spread."""
         with self._lock:
-            stream = self._stream or Stream.start(self._plan(), door_for(x))
+            stream = self._stream or open_for_one(self._plan(), x)
             look = stream.look(x)
             mean = float(look.mean[0]) if stream.scalar else look.mean
             return Normal(mean=mean, var=stream.plan.rule.level * look.spread)
@@ -216,11 +212,13 @@ class AAR(Gaussian):
     def _rule(self) -> Rule:
         return rules.aar()
 
-    def _theorems(self, *, drifting: bool) -> list[Theorem]:
+    def _theorems(self, scene: Scene) -> list[Theorem]:
         found: list[Theorem] = [
             theorems.aar_bound,
             theorems.aar_leverage_bound,
             theorems.aar_exact_loss,
             theorems.ridge_equality,
         ]
-        return found if drifting else [*found, theorems.aar_determinant_bound]
+        if scene.kernel:
+            return [*found, theorems.kernel_aar_horizon_bound]
+        return found if scene.drifting else [*found, theorems.aar_determinant_bound]

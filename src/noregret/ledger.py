@@ -36,6 +36,7 @@ class Totals:
     widest: float  # largest |x|_inf
     longest: float  # largest |x|_2
     largest: float  # largest |y| of any outcome
+    missed: float  # of the sum of k(x, x), what a budget left out
     outcome_square: float  # sum over the outcomes k of max |y_k|^2
     workers: int  # streams that were merged into this one, itself included
 
@@ -74,6 +75,7 @@ def totals(ledger: Matrix) -> Totals:
         widest=float(ledger[layout.WIDEST, 0]),
         longest=float(ledger[layout.LONGEST, 0]),
         largest=float(largest.max(initial=0.0)),
+        missed=float(value[layout.MISSED]),
         outcome_square=float(largest @ largest),
         workers=int(ledger[layout.ROUNDS, 1]),
     )
@@ -86,7 +88,7 @@ def merged(one: Matrix, other: Matrix, grew: float) -> Matrix:
     `grew` is how much more the best expert for all rounds pays than each learner's own best.
     """
     both = one.copy()
-    for row in (*range(layout.WIDEST), layout.JOINT):
+    for row in (*range(layout.WIDEST), layout.JOINT, layout.MISSED):
         for part in other[row]:
             add(both, row, float(part))
     add(both, layout.JOINT, grew)

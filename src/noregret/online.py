@@ -15,21 +15,30 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
+from noregret import theorems
 from noregret._ops import bare, rounds
 from noregret._ops.layout import OK
+from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
-from noregret.doors import Names, door_for
+from noregret.cores.dual import DualCore
+from noregret.doors import Names, Positions
 from noregret.errors import MergeError, NotLearnedError, ParameterError
-from noregret.ledger import totals
+from noregret.hindsight import Hindsight, hindsight_of
+from noregret.kernel_stream import KernelStream
+from noregret.kernels import Kernel
+from noregret.ledger import Totals, totals
+from noregret.opening import AnyStream, open_for_many, open_for_one
 from noregret.replay import Replay
 from noregret.rules import Rule
-from noregret.stream import ARRAYS, NAMES, Plan, Stream, one_outcome
+from noregret.stream import ARRAYS, NAMES, Plan, one_outcome
 from noregret.theorems import Scene, Theorem
 from noregret.types import Forecast, Matrix, Track, Vector
 
 __all__ = ["Drift", "Gaussian", "positive"]
 
 Drift = float | Callable[[int], float]
+BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
+EXPLICIT = (RandomFourier, Taylor, Polynomial)
 ndarray, float64 = np.ndarray, np.dtype(np.float64)
 _predict, _learn = bare(rounds.predict), bare(rounds.learn)
 
@@ -59,7 +68,7 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     fit_intercept: bool
     budget: Any
     _lock: Lock
-    _stream: Stream | None
+    _stream: AnyStream | None
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """A learner that has seen nothing."""
@@ -72,11 +81,6 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def _plan(self) -> Plan:
         """The parameters, checked."""
-        for name in ("kernel", "budget"):
-            if getattr(self, name) is not None:
-                raise ParameterError(
-                    f"{name} = {getattr(self, name)!r}: only None is supported yet"
-                )
         drift = self.drift
         if not callable(drift):
             number = isinstance(drift, int | float | np.number) and not isinstance(drift, bool)
@@ -90,38 +94,57 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 f"fit_intercept = {self.fit_intercept!r}: it must be True or False"
             )
         precision = positive("prior_precision", self.prior_precision)
-        return Plan(self._rule(), precision, drift, bool(self.fit_intercept))
+        return Plan(self._rule(), precision, drift, bool(self.fit_intercept), *self._space())
+
+    def _space(self) -> tuple[Kernel | None, Any]:
+        """The kernel and the budget, checked together."""
+        budget = self.budget
+        if budget is not None and not isinstance(budget, BUDGETS):
+            names = ", ".join(kind.__name__ for kind in BUDGETS)
+            raise ParameterError(f"budget = {budget!r}: give one of {names}")
+        if isinstance(budget, EXPLICIT):
+            if self.kernel is not None:
+                raise ParameterError(
+                    f"budget = {budget!r} stands for a kernel of its own: leave kernel=None"
+                )
+            return None, budget
+        if self.kernel is None:
+            if budget is not None:
+                raise ParameterError(f"budget = {budget!r} needs a kernel: give kernel=")
+            return None, None
+        exact = not isinstance(budget, Nystrom)  # a dictionary has a constant feature instead
+        return Kernel(self.kernel, constant=exact and bool(self.fit_intercept)), budget
 
     # One round ------------------------------------------------------------------------------
 
     def predict_one(self, x: Any) -> Forecast:
         """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
-        stream = self._stream
+        stream: Any = self._stream  # a weight-space one in the fast lanes
         if stream is not None:
             vector = None
             if stream.lane == ARRAYS:
                 if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
                     vector = x
             elif stream.lane == NAMES and type(x) is dict:
-                vector = stream.door.encode(x)  # type: ignore[attr-defined]  # names, in this lane
+                vector = stream.door.encode(x)
             if vector is not None:
                 core = stream.core
                 forecast = _predict(core.factor, core.work, vector)
                 if forecast == forecast:  # else it was refused: see why below
                     return forecast
         with self._lock:
-            return (self._stream or Stream.start(self._plan(), door_for(x))).forecast(x)
+            return (self._stream or open_for_one(self._plan(), x)).forecast(x)
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y: a number, or a vector of several outcomes."""
-        stream = self._stream
+        stream: Any = self._stream  # a weight-space one in the fast lanes
         if stream is not None and type(y) is float:
             vector = None
             if stream.lane == ARRAYS:
                 if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
                     vector = x
             elif stream.lane == NAMES and type(x) is dict:
-                vector = stream.door.encode(x)  # type: ignore[attr-defined]  # names, in this lane
+                vector = stream.door.encode(x)
             if vector is not None:
                 core = stream.core
                 if core.alone:
@@ -129,12 +152,13 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                         return
                 else:
                     with self._lock:
-                        if stream is self._stream and stream.absorb(vector, y) == OK:
+                        current: Any = self._stream
+                        if current is stream and current.absorb(vector, y) == OK:
                             return
         with self._lock:
             if self._stream is None:
                 ys, scalar = one_outcome(y)
-                stream = Stream.start(self._plan(), door_for(x), ys.size, scalar=scalar)
+                stream = open_for_one(self._plan(), x, ys.size, scalar=scalar)
                 self._stream = stream.learn(x, y)
             else:
                 self._stream = self._stream.learn(x, y)
@@ -161,11 +185,13 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             library=library if library in ("pandas", "polars") else "pandas",
         )
 
-    def _run(self, X: Any, y: Any, *, afresh: bool = False) -> tuple[Stream, Track, Matrix, Vector]:
+    def _run(
+        self, X: Any, y: Any, *, afresh: bool = False
+    ) -> tuple[AnyStream, Track, Matrix, Vector]:
         with self._lock:
             stream = None if afresh else self._stream
             if stream is None:
-                stream = Stream.for_table(self._plan(), X, y)
+                stream = open_for_many(self._plan(), X, y)
             result = stream.replay(X, y)
             self._stream = result[0]
         return result
@@ -195,7 +221,7 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     # What was learned -----------------------------------------------------------------------
 
-    def _learned(self) -> Stream:
+    def _learned(self) -> AnyStream:
         if self._stream is None:
             raise NotFitted(
                 f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
@@ -208,15 +234,23 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     @property
     def n_features_in_(self) -> int:
         """How many features have been seen, the constant one not counted."""
-        return self._learned().door.size
+        return self._raw_door().size
 
     @property
     def feature_names_in_(self) -> Any:
         """The names of the features in the order of their arrival, if they are all strings."""
-        door = self._learned().door
+        door = self._raw_door()
         if not isinstance(door, Names) or not all(isinstance(name, str) for name in door.slots):
             raise NotFitted("the features of this learner have no names, or not all are strings")
         return np.array(list(door.slots), dtype=object)
+
+    def _raw_door(self) -> Positions | Names:
+        """The door that the user's own features come through."""
+        door: Any = self._learned().door
+        door = door.inputs.door if hasattr(door, "inputs") else door
+        if door is None:
+            raise NotFitted("the inputs of this learner are objects, not vectors of features")
+        return door  # type: ignore[no-any-return]  # one of the two
 
     @property
     def n_samples_seen_(self) -> int:
@@ -239,12 +273,14 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _weights(self) -> Matrix:
         with self._lock:
             stream = self._learned()
+            if isinstance(stream, KernelStream):
+                raise NotFitted("a kernel learner has no coefficients: see hindsight()")
             with stream.closed():
                 return stream.core.coefficients()
 
     # Certificates ---------------------------------------------------------------------------
 
-    def _theorems(self, *, drifting: bool) -> list[Theorem]:
+    def _theorems(self, scene: Scene) -> list[Theorem]:
         raise NotImplementedError
 
     def certificates(
@@ -271,19 +307,9 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             stream = self._learned()
             with stream.closed():
                 sums = totals(stream.ledger)
-            core = stream.core
-            rule = stream.plan.rule
-            scene = Scene(
-                totals=sums,
-                features=core.shape[0],
-                prior_precision=stream.plan.prior_precision,
-                prior_var=core.prior_var(),
-                drifting=core.drifts,
-                noise_var=rule.noise_var,
-                clip=rule.clip,
-                **bounds,
-            )
-        return [theorem(scene) for theorem in self._theorems(drifting=scene.drifting)]
+            scene = _scene(stream, sums, bounds)
+        found = [theorem(scene) for theorem in self._theorems(scene)]
+        return [*found, *theorems.budget_report(scene)]
 
     def certificate(
         self,
@@ -296,6 +322,17 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return self.certificates(
             outcome_bound=outcome_bound, feature_bound=feature_bound, norm_bound=norm_bound
         )[0]
+
+    def hindsight(self) -> Hindsight:
+        """The best expert in hindsight: what this learner is compared with.
+
+        Kernel learners know its values at their inputs; weight-space learners keep no inputs, so
+        they know its weights (`coef_`), and experts that change only with a kernel.
+        """
+        with self._lock:
+            stream = self._learned()
+            with stream.closed():
+                return hindsight_of(stream)
 
     # Copies, threads, merging ---------------------------------------------------------------
 
@@ -317,7 +354,8 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 return self
             if theirs.plan != plan:
                 raise MergeError(f"the learners' parameters differ: {plan} and {theirs.plan}")
-            self._stream = theirs if self._stream is None else self._stream.merge(theirs)
+            mine: Any = self._stream
+            self._stream = theirs if mine is None else mine.merge(theirs)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -328,3 +366,22 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["parameters"])
         self._stream = state["stream"]
+
+
+def _scene(stream: AnyStream, sums: Totals, bounds: dict[str, float | None]) -> Scene:
+    """The stream as the theorems see it."""
+    plan, core = stream.plan, stream.core
+    exact = isinstance(core, DualCore)
+    return Scene(
+        totals=sums,
+        features=0 if isinstance(core, DualCore) else core.shape[0],
+        prior_precision=plan.prior_precision,
+        prior_var=core.prior_var(),
+        drifting=core.drifts,
+        noise_var=plan.rule.noise_var,
+        clip=plan.rule.clip,
+        kernel=exact,
+        priors=core.priors if isinstance(core, DualCore) else 0.0,
+        budget=plan.budget,
+        **bounds,
+    )

@@ -20,7 +20,8 @@ from noregret._ops.layout import AT, CEILING, CLOSED, LEVEL, OFFSET, OK, RULE
 from noregret.cores import DriftCore, PrimalCore
 from noregret.doors import Door, Names, Positions
 from noregret.errors import FeatureError, MergeError, NumericalError, OutcomeError
-from noregret.features import outcome, outcome_table, outcomes, table
+from noregret.features import outcome, outcome_table, outcomes
+from noregret.kernels import Kernel
 from noregret.ledger import add, merged, open_ledger
 from noregret.rules import Rule
 from noregret.types import Forecast, Look, Matrix, Track, Vector
@@ -39,6 +40,8 @@ class Plan:
     prior_precision: float
     drift: float | Callable[[int], float] = 0.0
     intercept: bool = False
+    kernel: Kernel | None = None
+    budget: Any = None
 
     def core(self, n: int, m: int) -> PrimalCore | DriftCore:
         """A core for n features, the constant one included, and m outcomes."""
@@ -79,16 +82,6 @@ class Stream:
         core = plan.core(door.size + plan.intercept, m)
         return cls(plan, core, open_ledger(m), door, scalar=scalar)
 
-    @classmethod
-    def for_table(cls, plan: Plan, X: Any, y: Any) -> Stream:
-        """An empty stream for many rounds that look like X and y."""
-        xs, names = table(X)
-        if 0 in xs.shape:
-            raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
-        ys, scalar = outcome_table(y, len(xs))
-        door: Door = Positions(xs.shape[1]) if names is None else Names(names)
-        return cls.start(plan, door, ys.shape[1], scalar=scalar)
-
     @contextmanager
     def closed(self) -> Iterator[list[Stream]]:
         """Keep rounds that take no lock out while the state is read or written in several steps.
@@ -119,7 +112,7 @@ class Stream:
 
     def look(self, x: Any) -> Look:
         """Look at x; nothing is learned, so what is new stays new."""
-        vector, new, _ = self.door.admit(x)
+        vector, new = self.door.admit(x)[:2]
         core = self.core
         seen = np.empty(core.shape[1] + 1)
         self._answer(rounds.gaze(core.factor, core.work, vector, seen), vector)
@@ -143,9 +136,12 @@ class Stream:
         if scalar != self.scalar or ys.size != m:
             now = "numbers" if self.scalar else f"vectors of {m}"
             raise OutcomeError(f"y = {y!r}: the outcomes so far were {now}, keep to that")
-        vector, new, key = self.door.admit(x)
+        vector, new, key, missed = self.door.admit(x)
         if not new.size:
-            return self._learn(vector, ys)
+            self._learn(vector, ys)
+            if missed:
+                add(self.ledger, layout.MISSED, missed)
+            return self
         with self.closed() as successor:
             grown = self._grown(self.door.grown(key))
             successor.append(grown._learn(np.concatenate([vector, new]), ys))
@@ -186,7 +182,7 @@ class Stream:
 
     def replay(self, X: Any, y: Any) -> tuple[Stream, Track, Matrix, Vector]:
         """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses."""
-        xs, door = self.door.many(X)
+        xs, door, missed = self.door.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
         ys, scalar = outcome_table(y, len(xs))
@@ -207,6 +203,8 @@ class Stream:
                 stream.ledger, core.work, rows, ys, track.mean, track.root, forecasts, losses
             )
             add(stream.ledger, layout.FIT, track.fit)
+            if missed:
+                add(stream.ledger, layout.MISSED, missed)
         return stream, track, forecasts, losses
 
     def survey(self, X: Any) -> tuple[Matrix, Vector]:
@@ -241,6 +239,8 @@ class Stream:
         if named[0] != named[1]:
             raise MergeError("one learner knows its features by name, the other by position")
         if not all(named) and self.door != other.door:
+            if not isinstance(self.door, Positions):
+                raise MergeError("the learners' features differ: each has a dictionary of its own")
             raise MergeError(
                 f"one learner has {self.door.size} features by position, "
                 f"the other {other.door.size}"

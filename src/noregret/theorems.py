@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from noregret.budgets import Window
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.ledger import Totals
 
@@ -24,16 +26,20 @@ __all__ = [
     "aar_leverage_bound",
     "bayesian_determinant_bound",
     "bayesian_equality",
+    "budget_report",
     "clipped_bound",
     "clipped_determinant_bound",
     "clipped_leverage_bound",
     "kakade_ng_log_loss_bound",
     "kakade_ng_square_loss_bound",
+    "kernel_aar_horizon_bound",
     "ridge_equality",
     "ridge_norm_bound",
 ]
 
 Theorem = Callable[["Scene"], Certificate]
+KERNEL_FIXED = "min_f (sum (y - f(x))^2 + a|f|^2)"
+KERNEL_MOVING = "min over f_1, f_2, ... of (sum (y_t - (f_1+...+f_t)(x_t))^2 + sum a_t|f_t|^2)"
 FIXED = "min_w (sum (y - w'x)^2 + a|w|^2)"
 MOVING = "min over th_1, th_2, ... of (sum (y_t - (th_1+...+th_t)'x_t)^2 + sum a_t|th_t|^2)"
 
@@ -51,11 +57,21 @@ class Scene:
     clip: float | None = None
     outcome_bound: float | None = None  # Y
     feature_bound: float | None = None  # X
-    norm_bound: float | None = None  # Z
+    norm_bound: float | None = None  # Z; of sqrt k(x, x) with a kernel, then called c
+    kernel: bool = False  # the exact kernel core
+    priors: float = 0.0  # sum_t sum_{s<=t} 1/a_s, with the exact kernel core
+    budget: Any = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether experts are fixed weights, so that n counts dimensions."""
+        return not self.kernel and not self.drifting
 
     @property
     def best(self) -> str:
         """V in words."""
+        if self.kernel:
+            return KERNEL_MOVING if self.drifting else KERNEL_FIXED
         if self.totals.workers > 1:
             return "the merged learners' own minima of sum (y - w'x)^2 + a|w|^2, and later growth"
         return MOVING if self.drifting else FIXED
@@ -70,11 +86,13 @@ class Scene:
         """Lam in words."""
         if self.drifting or self.totals.workers > 1:
             return "sum ln d"
-        return "ln det(I + X'X/a)"
+        return "ln det(I + K/a)" if self.kernel else "ln det(I + X'X/a)"
 
     def log_a_priori(self, square: str) -> str:
         """The bound on Lam in words."""
         p = self.totals.workers
+        if self.kernel:
+            return "T ln(1 + c^2/a)"
         if p == 1:
             return f"n ln(1 + T {square}/a)"
         return f"p n ln(1 + T {square}/(p a)), p = {p}"
@@ -102,16 +120,21 @@ class Scene:
         return "m Y^2" if self.outcome_bound is not None else "(sum_k Y_k^2)"
 
     def width(self) -> tuple[float, Assumption]:
-        """X, and on what authority."""
+        """X, and on what authority; c with a kernel."""
+        if self.kernel:
+            return self.length()
         return _either("|x|_inf", "X", self.feature_bound, self.totals.widest)
 
     def length(self) -> tuple[float, Assumption]:
-        """Z, and on what authority."""
-        return _either("|x|_2", "Z", self.norm_bound, self.totals.longest)
+        """Z, and on what authority; c with a kernel."""
+        what, letter = ("sqrt k(x, x)", "c") if self.kernel else ("|x|_2", "Z")
+        return _either(what, letter, self.norm_bound, self.totals.longest)
 
     def determinant_bound(self, square: float) -> float:
         """n ln(1 + T X^2/a), a bound on Lam by Hadamard (ZV 3); merged workers share the rounds."""
         w = self.totals.workers
+        if self.kernel:  # K_tt <= c^2 on the diagonal
+            return self.totals.rounds * math.log1p(square / self.prior_precision)
         return (
             w * self.features * math.log1p(self.totals.rounds * square / (w * self.prior_precision))
         )
@@ -143,6 +166,13 @@ def _state(
     assumptions: tuple[Assumption, ...] = (),
     scale: float = 0.0,
 ) -> Certificate:
+    if isinstance(s.budget, Window):
+        kind = "report"
+        forgets = f"no round is forgotten: a window keeps the last {s.budget.size} only"
+        assumptions = (*assumptions, Assumption(forgets, met=s.totals.rounds <= s.budget.size))
+    elif s.budget is not None:
+        span = f"experts are functions of the {s.features} features of {s.budget!r}"
+        assumptions = (*assumptions, Assumption(span, met=True))
     if s.totals.workers > 1:
         shared = f"losses were paid by {s.totals.workers} merged learners, each in its own rounds"
         assumptions = (*assumptions, Assumption(shared, met=True))
@@ -167,7 +197,7 @@ def ridge_equality(s: Scene) -> Certificate:
     t = s.totals
     return _state(
         s,
-        "ridge identity for changing experts" if s.drifting else "Zhdanov-Vovk Theorem 1",
+        _named(s, "Zhdanov-Vovk Theorem 1", "Zhdanov-Vovk Theorem 3", "ridge identity"),
         "equality",
         loss=t.weighted,
         comparator=t.best,
@@ -183,12 +213,15 @@ def ridge_norm_bound(s: Scene) -> Certificate:
     factor = 1.0 + Z * Z * s.prior_var
     return _state(
         s,
-        "ridge norm bound for changing experts" if s.drifting else "Zhdanov-Vovk Corollary 2",
+        _named(s, "Zhdanov-Vovk Corollary 2", "kernel norm bound", "ridge norm bound"),
         "upper bound",
         loss=t.square_loss,
         comparator=t.best,
         bound=factor * t.fit,
-        statement=f"sum (y - m)^2 <= (1 + Z^2 {'sum 1/a_t' if s.drifting else '/ a'}) {s.best}",
+        statement=(
+            f"sum (y - m)^2 <= (1 + {'c' if s.kernel else 'Z'}^2 "
+            f"{'sum 1/a_t' if s.drifting else '/ a'}) {s.best}"
+        ),
         assumptions=(known,),
     )
 
@@ -237,7 +270,7 @@ def _clipped(s: Scene, name: str, price: float, statement: str, *more: Assumptio
 
 def clipped_bound(s: Scene) -> Certificate:
     """ZV Corollary 1 (2): V + 4Y^2 Lam."""
-    name = "clipped ridge, changing experts" if s.drifting else "Zhdanov-Vovk Corollary 1"
+    name = _named(s, "Zhdanov-Vovk Corollary 1", "Zhdanov-Vovk Corollary 4", "clipped ridge")
     return _clipped(s, name, s.totals.log_det, s.log)
 
 
@@ -251,7 +284,7 @@ def clipped_determinant_bound(s: Scene) -> Certificate:
     X, known = s.width()
     return _clipped(
         s,
-        "Zhdanov-Vovk Corollary 1 with (3)",
+        f"Zhdanov-Vovk Corollary {4 if s.kernel else 1}, a priori",
         s.determinant_bound(X * X),
         s.log_a_priori("X^2"),
         known,
@@ -284,7 +317,7 @@ def _bayesian(
 
 def bayesian_equality(s: Scene) -> Certificate:
     """ZV Theorem 2 (14): log loss = min (L(w) + a|w|^2/(2s^2)) + Lam/2."""
-    name = "Bayesian identity for changing experts" if s.drifting else "Zhdanov-Vovk Theorem 2"
+    name = _named(s, "Zhdanov-Vovk Theorem 2", "Zhdanov-Vovk Theorem 4", "Bayesian identity")
     return _bayesian(s, name, "equality", s.totals.log_det, s.log)
 
 
@@ -293,7 +326,7 @@ def bayesian_determinant_bound(s: Scene) -> Certificate:
     X, known = s.width()
     return _bayesian(
         s,
-        "Zhdanov-Vovk Theorem 2 (15)",
+        "Zhdanov-Vovk Theorem 4, a priori" if s.kernel else "Zhdanov-Vovk Theorem 2 (15)",
         "upper bound",
         s.determinant_bound(X * X),
         s.log_a_priori("X^2"),
@@ -335,7 +368,7 @@ def _aar(s: Scene, name: str, price: float, statement: str, *more: Assumption) -
 
 def aar_bound(s: Scene) -> Certificate:
     """BK Theorem 1 (Vovk 2001), or Theorem 3 (6) for AARCh: V + Y^2 Lam."""
-    number = 3 if s.drifting else 1
+    number = (4 if s.kernel else 3) if s.drifting else (2 if s.kernel else 1)
     return _aar(s, f"Busuttil-Kalnishkan Theorem {number}", s.totals.log_det, s.log)
 
 
@@ -354,6 +387,43 @@ def aar_determinant_bound(s: Scene) -> Certificate:
         s.log_a_priori("X^2"),
         known,
     )
+
+
+def kernel_aar_horizon_bound(s: Scene) -> Certificate:
+    """BK Corollary 1, or (9) with drift: Lam <= c^2 sum_t sum_{s<=t} 1/a_s, c^2 T/a if fixed.
+
+    With a = (Y c/d) sqrt(T), see `noregret.kernels.horizon_precision`, KAAR's regret against
+    functions of norm at most d is then 2 Y c d sqrt(T) at the announced T.
+    """
+    c, known = s.length()
+    name = "Busuttil-Kalnishkan (9)" if s.drifting else "Busuttil-Kalnishkan Corollary 1"
+    sums = "c^2 sum_t sum_{s<=t} 1/a_s" if s.drifting else "c^2 T/a"
+    return _aar(s, name, c * c * s.priors, sums, known)
+
+
+def budget_report(s: Scene) -> list[Certificate]:
+    """How much of the kernel a budget has left out: no claim, a number to watch."""
+    if s.budget is None or isinstance(s.budget, Window):
+        return []
+    t = s.totals
+    return [
+        Certificate.of(
+            name="what the budget left out",
+            kind="report",
+            rounds=t.rounds,
+            loss=t.missed,
+            comparator=t.missed + t.squared_norms,
+            bound=t.missed + t.squared_norms,
+            statement="sum of k(x, x) - |features of x|^2, against the sum of k(x, x)",
+        )
+    ]
+
+
+def _named(s: Scene, fixed: str, kernel: str, moving: str) -> str:
+    """The name of a statement for fixed experts, for a kernel's, for changing ones."""
+    if s.drifting:
+        return f"{moving} for changing experts"
+    return kernel if s.kernel else fixed
 
 
 def aar_exact_loss(s: Scene) -> Certificate:

@@ -45,7 +45,8 @@ WIDEST = 9  # largest |x|_inf
 LONGEST = 10  # largest |x|_2
 ROUNDS = 11  # how many, and from how many learners merged into one
 JOINT = 12  # by how much the best expert for all merged rounds pays more than FIT
-OUTCOMES = 13  # from here on: largest |y_k| of each outcome k
+MISSED = 13  # of sum k(x, x), what a budget left out
+OUTCOMES = 14  # from here on: largest |y_k| of each outcome k
 
 # What a compiled round answers.
 OK = 0

@@ -1,0 +1,172 @@
+"""Budgets: kernels on streams without end, at a cost a round that does not grow.
+
+A budget replaces the space of a kernel by one of finitely many dimensions, and runs the
+weight-space core there; or it forgets all but the last rounds.  Certificates of a budgeted
+learner speak of the functions that it really competes with.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from noregret.errors import ParameterError
+from noregret.types import Matrix, Vector
+
+__all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise ParameterError(f"{name} = {value!r}: it must be a whole number of at least 1")
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and value > 0:
+        return float(value)
+    raise ParameterError(f"{name} = {value!r}: it must be a number > 0")
+
+
+class FeatureMap:
+    """An explicit map from inputs of n numbers to features; `peak` is what k(x, x) would be."""
+
+    def features(self, X: Matrix) -> Matrix:
+        """(T, n) -> (T, size)."""
+        raise NotImplementedError
+
+    def peak(self, X: Matrix) -> Vector:
+        """k(x, x) of the kernel that the map stands for."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Nystrom:
+    """Up to `size` inputs of the stream span the space of functions; any kernel.
+
+    An input joins when it has a share of more than `tolerance` outside the span of those before,
+    k(x, x) - |projection|^2 > tolerance k(x, x), until there are `size`.
+
+    >>> Nystrom(300)
+    Nystrom(size=300, tolerance=1e-06)
+    """
+
+    size: int
+    tolerance: float = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class RandomFourier:
+    """Random cosines and sines for the Gaussian kernel exp(-|x - z|^2 / (2 width^2)).
+
+    `size` features, half of them cosines; their products average to the kernel.
+
+    >>> RandomFourier(300, width=0.5).map(2).features(np.zeros((1, 2))).shape
+    (1, 300)
+    """
+
+    size: int
+    width: float = 1.0
+    seed: int = 0
+
+    def map(self, n: int) -> FeatureMap:
+        """The map for inputs of n numbers."""
+        half = _whole("size", self.size) // 2
+        rng = np.random.default_rng(self.seed)
+        return _Fourier(rng.standard_normal((n, half)) / _positive("width", self.width))
+
+
+class _Fourier(FeatureMap):
+    def __init__(self, frequencies: Matrix) -> None:
+        self.frequencies = frequencies
+
+    def features(self, X: Matrix) -> Matrix:
+        angles = X @ self.frequencies
+        return np.hstack([np.cos(angles), np.sin(angles)]) / math.sqrt(angles.shape[1])
+
+    def peak(self, X: Matrix) -> Vector:
+        return np.ones(len(X))
+
+
+@dataclass(frozen=True, slots=True)
+class Taylor:
+    """The Gaussian kernel's own Taylor series up to a degree: exp(-|x|^2/2w^2) times monomials.
+
+    >>> Taylor(degree=2, width=1.0).map(9).features(np.zeros((1, 9))).shape
+    (1, 55)
+    """
+
+    degree: int
+    width: float = 1.0
+
+    def map(self, n: int) -> FeatureMap:
+        """The map for inputs of n numbers."""
+        return _Monomials(n, _whole("degree", self.degree), _positive("width", self.width))
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """The kernel (1 + x'z)^degree, exactly: its weighted monomials.
+
+    >>> x, z = np.array([[0.5, -1.0]]), np.array([[2.0, 1.0]])
+    >>> phi = Polynomial(3).map(2)
+    >>> (phi.features(x) @ phi.features(z).T).round(12)     # (1 + 0)^3
+    array([[1.]])
+    """
+
+    degree: int
+
+    def map(self, n: int) -> FeatureMap:
+        """The map for inputs of n numbers."""
+        return _Monomials(n, _whole("degree", self.degree), None)
+
+
+class _Monomials(FeatureMap):
+    """Monomials up to a degree with the weights of (1 + x'z)^degree or of the Gaussian kernel."""
+
+    def __init__(self, n: int, degree: int, width: float | None) -> None:
+        self.degree, self.width = degree, width
+        self.terms: list[tuple[int, int]] = []  # each term is an earlier term times a variable
+        weights = [1.0]
+        index: dict[tuple[int, ...], int] = {(): 0}
+        for d in range(1, degree + 1):
+            for powers in combinations_with_replacement(range(n), d):
+                self.terms.append((index[powers[:-1]], powers[-1]))
+                index[powers] = len(index)
+                repeats = math.prod(math.factorial(powers.count(i)) for i in set(powers))
+                if width is None:  # degree! / (d0! d1! ... ) with d0 = degree - d
+                    number = math.factorial(degree) // math.factorial(degree - d) / repeats
+                else:  # exp(x'z/w^2) = sum (x'z)^d / (w^2d d!), and (x'z)^d = sum d!/prod ...
+                    number = 1.0 / (repeats * width ** (2 * d))
+                weights.append(math.sqrt(number))
+        self.weights = np.array(weights)
+
+    def features(self, X: Matrix) -> Matrix:
+        columns = np.empty((len(self.weights), len(X)))
+        columns[0] = 1.0
+        for k, (parent, variable) in enumerate(self.terms, start=1):
+            np.multiply(columns[parent], X[:, variable], out=columns[k])
+        columns *= self.weights[:, None]
+        if self.width is not None:
+            columns *= np.exp(-(X * X).sum(axis=1) / (2.0 * self.width**2))
+        return np.ascontiguousarray(columns.T)
+
+    def peak(self, X: Matrix) -> Vector:
+        if self.width is not None:
+            return np.ones(len(X))
+        return np.asarray((1.0 + (X * X).sum(axis=1)) ** self.degree)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Only the last `size` rounds are remembered; any kernel.  A report, not a proof.
+
+    >>> Window(500)
+    Window(size=500)
+    """
+
+    size: int

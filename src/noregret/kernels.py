@@ -1,0 +1,143 @@
+"""What a kernel is: any callable k(X, Z) -> matrix, on vectors or on any other objects.
+
+Every kernel of `sklearn.gaussian_process.kernels`, sums and products included, works as it is:
+
+>>> import numpy as np, noregret as nr
+>>> from sklearn.gaussian_process.kernels import RBF, DotProduct
+>>> t = np.linspace(0.0, 10.0, 200)[:, None]
+>>> trend_and_wave = 0.1 * DotProduct(1.0) + RBF(1.0)
+>>> replay = nr.Ridge(0.1, kernel=trend_and_wave).replay(t, t[:, 0] + np.sin(t[:, 0]))
+>>> print(f"{replay.loss[100:].mean():.1e}", replay.certificate.holds)
+6.9e-03 True
+
+So does a function of two sequences of strings, graphs or dicts; inputs are then kept as a list.
+Documents that forecast a number:
+
+>>> def common_words(X, Z):
+...     return np.array([[len(set(x.split()) & set(z.split())) for z in Z] for x in X], float)
+>>> stars = nr.Ridge(0.1, kernel=common_words)
+>>> for text, star in [("a good film", 4.0), ("a bad film", 1.0), ("good fun", 5.0)]:
+...     stars.learn_one(text, star)
+>>> round(stars.predict_one("good film"), 2), round(stars.predict_one("bad film"), 2)
+(3.35, 0.43)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process import kernels as sk
+
+from noregret.errors import FeatureError, ParameterError
+from noregret.types import Matrix, Vector
+
+__all__ = ["NAMED", "Kernel", "horizon_precision"]
+
+NAMED: dict[str, Callable[[], Any]] = {
+    "linear": lambda: sk.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
+    "matern": sk.Matern,
+    "polynomial": lambda: sk.DotProduct(sigma_0=1.0) ** 2,
+    "rational-quadratic": sk.RationalQuadratic,
+    "rbf": sk.RBF,
+}
+"""Kernels by name, where a string must do."""
+
+
+class Kernel:
+    """A kernel with its answers checked.
+
+    >>> import numpy as np
+    >>> Kernel("rbf").gram(np.array([[0.0], [1.0]])).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    >>> def shared(X, Z):
+    ...     return np.array([[len(set(x) & set(z)) for z in Z] for x in X], dtype=float)
+    >>> Kernel(shared).column(["cat", "tac"], "act")
+    array([3., 3.])
+    """
+
+    __slots__ = ("constant", "function", "vectors")
+
+    def __init__(self, kernel: Any, *, constant: bool = False) -> None:
+        if isinstance(kernel, str):
+            if kernel not in NAMED:
+                raise ParameterError(f"kernel = {kernel!r}: the names are {', '.join(NAMED)}")
+            kernel = NAMED[kernel]()
+        if not callable(kernel):
+            raise ParameterError(f"kernel = {kernel!r}: give a callable k(X, Z), or a name")
+        self.function = kernel
+        self.constant = float(constant)  # 1.0 adds the constant functions to the space
+        # scikit-learn's kernels say whether they take vectors; any other callable takes what
+        # comes, and vectors when numbers come.
+        self.vectors: bool | None = getattr(kernel, "requires_vector_input", None) or None
+
+    def gram(self, X: Any) -> Matrix:
+        """k(x_i, x_j), all pairs."""
+        return self._checked(self.function(X, X) if self._plain() else self.function(X), len(X))
+
+    def cross(self, X: Any, Z: Any) -> Matrix:
+        """k(x_i, z_j)."""
+        return self._checked(self.function(X, Z), len(X), len(Z))
+
+    def column(self, X: Any, z: Any) -> Vector:
+        """k(x_i, z)."""
+        last = z[None] if isinstance(z, np.ndarray) else [z]
+        return self.cross(X, last)[:, 0]
+
+    def itself(self, z: Any) -> float:
+        """k(z, z)."""
+        only = z[None] if isinstance(z, np.ndarray) else [z]
+        return float(self.cross(only, only)[0, 0])
+
+    def diagonal(self, X: Any) -> Vector:
+        """k(x_i, x_i)."""
+        if not self._plain():
+            return np.asarray(self.function.diag(X), dtype=np.float64) + self.constant
+        return np.array([self.itself(x) for x in X])
+
+    def _plain(self) -> bool:
+        """Whether this is a plain function rather than one of scikit-learn's kernels."""
+        return not isinstance(self.function, sk.Kernel)
+
+    def _checked(self, values: Any, *shape: int) -> Matrix:
+        wanted = shape if len(shape) == 2 else (shape[0], shape[0])
+        matrix = np.asarray(values, dtype=np.float64)
+        if matrix.shape != wanted:
+            raise FeatureError(
+                f"the kernel gave a matrix of shape {matrix.shape} for {wanted[0]} by {wanted[1]} "
+                "inputs: k(X, Z) must give one row for each x and one column for each z"
+            )
+        if not np.isfinite(matrix).all():
+            i, j = (int(v) for v in np.argwhere(~np.isfinite(matrix))[0])
+            raise FeatureError(
+                f"the kernel gave {float(matrix[i, j])!r} at ({i}, {j}): "
+                "rescale the inputs, or mend it"
+            )
+        return matrix + self.constant if self.constant else matrix
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Kernel)
+            and self.function == other.function
+            and self.constant == other.constant
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self.function), self.constant))
+
+
+def horizon_precision(
+    rounds: int, outcome_bound: float, *, norm: float = 1.0, peak: float = 1.0
+) -> float:
+    """a = (Y c/d) sqrt(T), which makes KAAR's regret 2 Y c d sqrt(T) at the announced T.
+
+    For |y| <= outcome_bound = Y, functions of norm at most `norm` = d and a kernel whose k(x, x)
+    never exceeds `peak`^2 = c^2 (Busuttil and Kalnishkan, Corollary 1).
+
+    >>> horizon_precision(10_000, outcome_bound=2.0, norm=4.0)
+    50.0
+    """
+    return outcome_bound * peak / norm * math.sqrt(rounds)
