@@ -13,7 +13,7 @@ from sklearn.gaussian_process import kernels as sk
 
 import noregret as nr
 from noregret.errors import FeatureError, MergeError, NumericalError, ParameterError
-from noregret.kernels import horizon_precision
+from noregret.kernels import horizon_drift, horizon_precision
 from noregret.reference import kernel as dense
 from strategies import drift_schedules
 
@@ -140,6 +140,40 @@ def test_horizon_precision_gives_the_square_root_bound() -> None:
     # For the minimiser itself, whose norm is below d here: L <= L(f) + 2 Y c d sqrt(T).
     assert best.norm <= d
     assert corollary.loss <= best.loss + 2 * Y * d * np.sqrt(T)
+
+
+def test_horizon_drift_gives_corollary_two() -> None:
+    """a_1 and a for an announced T: regret at most 2Yc(d_1 sqrt(T) + sqrt(s T(T-1)/2))."""
+    rng = np.random.default_rng(3)
+    T, Y, d, s = 120, 1.0, 1.5, 0.02
+    X, y = rng.uniform(-1, 1, (T, 1)), rng.choice([-1.0, 1.0], T)
+    a, drift = horizon_precision(T, Y, norm=d), horizon_drift(T, Y, change=s)
+    learner = nr.AAR(a, kernel=sk.RBF(0.3), drift=drift)
+    learner.replay(X, y)
+    corollary = learner.certificates()[-1]
+    assert corollary.name == "Busuttil-Kalnishkan Corollary 2 (9)"
+    assert corollary.holds is True
+    allowed = Y * (d * np.sqrt(T) + np.sqrt(s * T * (T - 1) / 2))
+    assert corollary.bound - corollary.comparator == pytest.approx(allowed)
+
+
+@pytest.mark.parametrize("budget", [None, nr.Nystrom(50), nr.Window(50)])
+def test_the_callers_buffer_may_be_used_again(budget) -> None:
+    """One array that is overwritten in every round, as streams often come."""
+    rng = np.random.default_rng(12)
+    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
+    one, other = (nr.AAR(kernel=sk.RBF(), budget=budget) for _ in range(2))
+    buffer = np.empty(2)
+    for t in range(20):
+        buffer[:] = X[t]
+        assert one.predict_one(buffer) == other.predict_one(X[t])
+        buffer[:] = X[(t + 7) % 20]
+        one.predict_one(buffer)
+        buffer[:] = X[t]
+        one.learn_one(buffer, y[t])
+        other.learn_one(X[t], y[t])
+        buffer[:] = np.nan
+    assert one.predict_one(X[0]) == other.predict_one(X[0])
 
 
 @pytest.mark.parametrize("drift", [0.0, 0.05])

@@ -1,7 +1,8 @@
 """Ridge, BayesianRidge and AAR: one core, three rules.
 
 Each forecasts a stream round by round and carries certificates of how it did against the best
-expert of its class in hindsight.  Experts are all w in R^n; with `drift`, all sequences of w.
+expert of its class in hindsight.  Experts are all w in R^n, or all functions of a kernel's space;
+with `drift`, all sequences of them.
 """
 
 from __future__ import annotations
@@ -35,9 +36,12 @@ class Ridge(Gaussian):
     Parameters
     ----------
     prior_precision : a > 0, what a unit of squared weight costs an expert; a_1 with drift.
+    kernel : experts are functions of its space: a kernel of scikit-learn, any k(X, Z) -> matrix, or
+        a name.  Then t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t: how cheaply experts may change.
     clip : forecasts are clipped to [-clip, clip]; None for no clipping.
     fit_intercept : add the constant feature 1, penalised like the rest.
+    budget : Nystrom, RandomFourier, Taylor, Polynomial or Window: a constant cost with a kernel.
 
     >>> learner = Ridge(prior_precision=1.0, clip=1.0)
     >>> for t in range(100):
@@ -99,8 +103,10 @@ class BayesianRidge(Gaussian):
     ----------
     prior_precision : a > 0; a_1 with drift.
     noise_var : s^2, the variance of one outcome about its mean.
+    kernel : experts are functions of its space; t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t.
     fit_intercept : add the constant feature 1, penalised like the rest.
+    budget : Nystrom, RandomFourier, Taylor, Polynomial or Window: a constant cost with a kernel.
 
     >>> import numpy as np
     >>> learner = BayesianRidge(prior_precision=0.1, noise_var=0.25)
@@ -178,8 +184,10 @@ class AAR(Gaussian):
     Parameters
     ----------
     prior_precision : a > 0; a_1 with drift.
+    kernel : experts are functions of its space; t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t.
     fit_intercept : add the constant feature 1, penalised like the rest.
+    budget : Nystrom, RandomFourier, Taylor, Polynomial or Window: a constant cost with a kernel.
 
     >>> import numpy as np
     >>> learner = AAR(prior_precision=1.0)

@@ -34,7 +34,7 @@ from sklearn.gaussian_process import kernels as sk
 from noregret.errors import FeatureError, ParameterError
 from noregret.types import Matrix, Vector
 
-__all__ = ["NAMED", "Kernel", "horizon_precision"]
+__all__ = ["NAMED", "Kernel", "horizon_drift", "horizon_precision"]
 
 NAMED: dict[str, Callable[[], Any]] = {
     "linear": lambda: sk.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
@@ -141,3 +141,15 @@ def horizon_precision(
     50.0
     """
     return outcome_bound * peak / norm * math.sqrt(rounds)
+
+
+def horizon_drift(rounds: int, outcome_bound: float, *, change: float, peak: float = 1.0) -> float:
+    """1/a for t >= 2, which makes the price of change 2 Y c sqrt(s T(T-1)/2) at the announced T.
+
+    For experts whose changes satisfy sum_{t>=2} |f_t|^2 <= `change` = s (Busuttil and Kalnishkan,
+    Corollary 2); a_1 is `horizon_precision`.
+
+    >>> round(horizon_drift(100, outcome_bound=1.0, change=0.01), 6)
+    0.001421
+    """
+    return math.sqrt(2.0 * change / (rounds * (rounds - 1))) / (outcome_bound * peak)

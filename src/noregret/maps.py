@@ -128,6 +128,7 @@ class DictionaryDoor:
     def grown(self, key: Any) -> DictionaryDoor:
         """The door whose dictionary has one input more."""
         point, l, root = key
+        point = point.copy() if isinstance(point, np.ndarray) else point
         s = self.size
         triangle = np.zeros((s + 1, s + 1), order="F")
         triangle[:s, :s] = self.triangle

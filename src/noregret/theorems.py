@@ -390,13 +390,16 @@ def aar_determinant_bound(s: Scene) -> Certificate:
 
 
 def kernel_aar_horizon_bound(s: Scene) -> Certificate:
-    """BK Corollary 1, or (9) with drift: Lam <= c^2 sum_t sum_{s<=t} 1/a_s, c^2 T/a if fixed.
+    """BK Corollary 1, or (9) and Corollary 2 with drift: Lam <= c^2 sum_t sum_{s<=t} 1/a_s.
 
-    With a = (Y c/d) sqrt(T), see `noregret.kernels.horizon_precision`, KAAR's regret against
-    functions of norm at most d is then 2 Y c d sqrt(T) at the announced T.
+    That is c^2 T/a for fixed experts.  With a = (Y c/d) sqrt(T), see
+    `noregret.kernels.horizon_precision`, KAAR's regret against functions of norm at most d is then
+    2 Y c d sqrt(T) at the announced T; `horizon_drift` does the same for changes.
     """
     c, known = s.length()
-    name = "Busuttil-Kalnishkan (9)" if s.drifting else "Busuttil-Kalnishkan Corollary 1"
+    name = (
+        "Busuttil-Kalnishkan Corollary 2 (9)" if s.drifting else "Busuttil-Kalnishkan Corollary 1"
+    )
     sums = "c^2 sum_t sum_{s<=t} 1/a_s" if s.drifting else "c^2 T/a"
     return _aar(s, name, c * c * s.priors, sums, known)
 

@@ -137,7 +137,7 @@ class DualCore:
             l = blas.dtpsv(t, self._packed, kbar, trans=1, overwrite_x=1)
         d = self._spread(self.prior * self.kernel.itself(x), float(l @ l))
         look = Look(l @ self._z[:t], math.sqrt(d))
-        self._last = x, l, look
+        self._last = x.copy() if isinstance(x, np.ndarray) else x, l, look
         return look
 
     def _spread(self, itself: float, explained: float) -> float:
@@ -151,7 +151,7 @@ class DualCore:
         """Append a row to L and an entry to z; return the sum of e^2/d."""
         step = float(self.ahead(1)[0])
         look = self.look(x)
-        assert self._last is not None
+        assert self._last is not None  # a look leaves itself there
         l = self._last[1]
         e = (y - look.mean) / look.root
         t = self.size
@@ -282,9 +282,10 @@ class DualCore:
 
 
 def _same(one: Any, other: Any) -> bool:
+    """Whether a look at one serves for the other; what may have changed is looked at anew."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
-    return one is other
+    return one is other and isinstance(one, str | bytes | int | float)
 
 
 def _larger(array: Any, room: int, used: int) -> Any:
