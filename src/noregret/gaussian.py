@@ -14,7 +14,8 @@ from noregret import rules, theorems
 from noregret.online import Drift, Gaussian, positive
 from noregret.opening import open_for_one
 from noregret.rules import Rule
-from noregret.theorems import Scene, Theorem
+from noregret.scene import Scene
+from noregret.theorems import Theorem
 from noregret.types import Normal
 
 __all__ = ["AAR", "BayesianRidge", "Ridge"]

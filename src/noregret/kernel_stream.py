@@ -16,11 +16,10 @@ import numpy as np
 from noregret._ops import layout, rounds
 from noregret._ops.layout import AT, LEVEL, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
 from noregret.cores.dual import DualCore
-from noregret.errors import FeatureError, MergeError, OutcomeError
-from noregret.features import outcome_table
+from noregret.errors import FeatureError, MergeError
 from noregret.ledger import add, open_ledger
 from noregret.maps import Inputs
-from noregret.stream import CAREFUL, Plan, one_outcome
+from noregret.stream import CAREFUL, Plan, outcome_rows_like, outcomes_like
 from noregret.types import Forecast, Look, Matrix, Track, Vector
 
 __all__ = ["KernelStream"]
@@ -79,11 +78,8 @@ class KernelStream:
 
     def learn(self, x: Any, y: Any) -> KernelStream:
         """Learn one round."""
-        ys, scalar = one_outcome(y)
         m = self.core.outcomes
-        if scalar != self.scalar or ys.size != m:
-            now = "numbers" if self.scalar else f"vectors of {m}"
-            raise OutcomeError(f"y = {y!r}: the outcomes so far were {now}, keep to that")
+        ys = outcomes_like(y, m, scalar=self.scalar)
         point = self.inputs.one(x)
         look = self.core.look(point)
         size = math.sqrt(max(self.core.kernel.itself(point), 0.0))
@@ -101,13 +97,7 @@ class KernelStream:
         xs = self.inputs.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
-        ys, scalar = outcome_table(y, len(xs))
-        m = self.core.outcomes
-        if scalar != self.scalar or ys.shape[1] != m:
-            raise OutcomeError(
-                f"y has shape {np.shape(y)}: the outcomes so far were "
-                f"{'numbers' if self.scalar else f'vectors of {m}'}, keep to that"
-            )
+        ys = outcome_rows_like(y, len(xs), self.core.outcomes, scalar=self.scalar)
         sizes = np.sqrt(np.maximum(self.core.kernel.diagonal(xs), 0.0))[:, None]
         stream = self
         if self.core.window is None:

@@ -7,7 +7,6 @@ that take none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Lock
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from noregret._ops.layout import OK
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
 from noregret.cores.dual import DualCore
+from noregret.cores.schedule import Drift
 from noregret.doors import Names, Positions
 from noregret.errors import MergeError, NotLearnedError, ParameterError
 from noregret.hindsight import Hindsight, hindsight_of
@@ -30,13 +30,13 @@ from noregret.ledger import Totals, totals
 from noregret.opening import AnyStream, open_for_many, open_for_one
 from noregret.replay import Replay
 from noregret.rules import Rule
+from noregret.scene import Scene
 from noregret.stream import ARRAYS, NAMES, Plan, one_outcome
-from noregret.theorems import Scene, Theorem
+from noregret.theorems import Theorem
 from noregret.types import Forecast, Matrix, Track, Vector
 
 __all__ = ["Drift", "Gaussian", "positive"]
 
-Drift = float | Callable[[int], float]
 BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
 EXPLICIT = (RandomFourier, Taylor, Polynomial)
 ndarray, float64 = np.ndarray, np.dtype(np.float64)

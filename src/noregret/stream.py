@@ -8,7 +8,7 @@ was, to the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from noregret._ops import bare, layout, rounds
 from noregret._ops.layout import AT, CEILING, CLOSED, LEVEL, OFFSET, OK, RULE
 from noregret.cores import DriftCore, PrimalCore
+from noregret.cores.schedule import Drift
 from noregret.doors import Door, Names, Positions
 from noregret.errors import FeatureError, MergeError, NumericalError, OutcomeError
 from noregret.features import outcome, outcome_table, outcomes
@@ -38,7 +39,7 @@ class Plan:
 
     rule: Rule
     prior_precision: float
-    drift: float | Callable[[int], float] = 0.0
+    drift: Drift = 0.0
     intercept: bool = False
     kernel: Kernel | None = None
     budget: Any = None
@@ -131,11 +132,7 @@ class Stream:
 
     def learn(self, x: Any, y: Any) -> Stream:
         """Learn one round; the stream that goes on: this one, or a copy with more features."""
-        ys, scalar = one_outcome(y)
-        m = self.core.shape[1]
-        if scalar != self.scalar or ys.size != m:
-            now = "numbers" if self.scalar else f"vectors of {m}"
-            raise OutcomeError(f"y = {y!r}: the outcomes so far were {now}, keep to that")
+        ys = outcomes_like(y, self.core.shape[1], scalar=self.scalar)
         vector, new, key, missed = self.door.admit(x)
         if not new.size:
             self._learn(vector, ys)
@@ -185,14 +182,7 @@ class Stream:
         xs, door, missed = self.door.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
-        ys, scalar = outcome_table(y, len(xs))
-        m = self.core.shape[1]
-        if scalar != self.scalar or ys.shape[1] != m:
-            shape = f"({len(xs)},)" if self.scalar else f"({len(xs)}, {m})"
-            raise OutcomeError(
-                f"y has shape {np.shape(y)}: the outcomes so far were "
-                f"{'numbers' if self.scalar else f'vectors of {m}'}, so give it shape {shape}"
-            )
+        ys = outcome_rows_like(y, len(xs), self.core.shape[1], scalar=self.scalar)
         with self.closed() as successor:
             stream = self if door is self.door else self._grown(door)
             successor.append(stream)
@@ -268,3 +258,24 @@ def one_outcome(y: Any) -> tuple[Vector, bool]:
     if isinstance(y, list | tuple) or (hasattr(y, "ndim") and y.ndim > 0):
         return outcomes(y), False
     return np.array([outcome(y)]), True
+
+
+def outcomes_like(y: Any, m: int, *, scalar: bool) -> Vector:
+    """The outcomes of one round, given what they were before."""
+    ys, number = one_outcome(y)
+    if number != scalar or ys.size != m:
+        now = "numbers" if scalar else f"vectors of {m}"
+        raise OutcomeError(f"y = {y!r}: the outcomes so far were {now}, keep to that")
+    return ys
+
+
+def outcome_rows_like(y: Any, rounds_: int, m: int, *, scalar: bool) -> Matrix:
+    """The outcomes of many rounds, given what they were before."""
+    ys, numbers = outcome_table(y, rounds_)
+    if numbers != scalar or ys.shape[1] != m:
+        shape = f"({rounds_},)" if scalar else f"({rounds_}, {m})"
+        raise OutcomeError(
+            f"y has shape {np.shape(y)}: the outcomes so far were "
+            f"{'numbers' if scalar else f'vectors of {m}'}, so give it shape {shape}"
+        )
+    return ys

@@ -19,7 +19,6 @@ drifts from 1e-12 to 1e-2, where P without a root is off by 1e-7, by 1, or NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -38,7 +37,8 @@ from noregret._ops.layout import (
     X,
     Y,
 )
-from noregret.errors import NumericalError, ParameterError
+from noregret.cores.schedule import Drift, steps
+from noregret.errors import NumericalError
 from noregret.types import Look, Matrix, Track, Vector
 
 __all__ = ["DriftCore"]
@@ -60,9 +60,7 @@ class DriftCore:
 
     drifts = True
 
-    def __init__(
-        self, prior_precision: float, drift: float | Callable[[int], float], n: int, m: int
-    ) -> None:
+    def __init__(self, prior_precision: float, drift: Drift, n: int, m: int) -> None:
         self.prior_precision = prior_precision
         self.drift = drift
         self.alone = not callable(drift)  # a compiled round does all that there is to do
@@ -83,25 +81,10 @@ class DriftCore:
         """How many rounds have been absorbed."""
         return int(self.work[AT, PASSED])
 
-    def ahead(self, rounds: int) -> Vector:
-        """1/a of each of the `rounds` rounds after the next one."""
-        if not callable(self.drift):
-            return np.full(rounds, self.drift)
-        first = self.rounds + 2
-        steps = np.empty(rounds)
-        for k in range(rounds):
-            step = self.drift(first + k)
-            if not (isinstance(step, int | float | np.number) and 0.0 <= step < math.inf):
-                raise ParameterError(
-                    f"drift({first + k}) = {step!r}: a drift must be a finite number >= 0"
-                )
-            steps[k] = step
-        return steps
-
     def prepare(self) -> None:
         """Put the drift that follows the next round where the compiled round finds it."""
         if callable(self.drift):
-            self.work[AT, DRIFT] = self.ahead(1)[0]
+            self.work[AT, DRIFT] = steps(self.drift, self.rounds + 2, 1)[0]
 
     def moved(self) -> None:
         """Add up the drift that followed the round just absorbed."""
@@ -129,10 +112,10 @@ class DriftCore:
     def replay(self, xs: Matrix, ys: Matrix) -> Track:
         """Look at and absorb every row in one compiled loop."""
         T = xs.shape[0]
-        steps = self.ahead(T)
+        drifts = steps(self.drift, self.rounds + 2, T)
         mean, root, fit = np.empty(ys.shape), np.empty(T), np.zeros(2)
         before = self.factor.copy(), self.work[AT].copy()
-        failed = ops.stream(self.factor, self.work, xs, ys, steps, mean, root, fit)
+        failed = ops.stream(self.factor, self.work, xs, ys, drifts, mean, root, fit)
         if failed >= 0:
             self.factor[:], self.work[AT] = before
             self.work[AT, FRESH] = 0.0
@@ -140,7 +123,7 @@ class DriftCore:
                 f"row {failed}: the look at x does not fit in float64; rescale the features or "
                 f"raise prior_precision ({self.prior_precision!r})"
             )
-        self._walked += math.fsum(steps) if callable(self.drift) else 0.0
+        self._walked += math.fsum(drifts) if callable(self.drift) else 0.0
         return Track(mean, root, float(fit.sum()))
 
     def grown(self, k: int) -> DriftCore:

@@ -17,7 +17,6 @@ Many rounds at once are one Cholesky factorisation of the whole matrix.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ from scipy.linalg import blas, lapack
 
 from noregret._ops import dual as ops
 from noregret.cores.memory import enough
-from noregret.errors import NumericalError, ParameterError
+from noregret.cores.schedule import Drift, steps
+from noregret.errors import NumericalError
 from noregret.kernels import Kernel
 from noregret.types import Look, Matrix, Track, Vector
 
@@ -70,7 +70,7 @@ class DualCore:
         self,
         kernel: Kernel,
         prior_precision: float,
-        drift: float | Callable[[int], float],
+        drift: Drift,
         m: int,
         window: int | None = None,
     ) -> None:
@@ -110,20 +110,6 @@ class DualCore:
         twin._z, twin._priors = self._z.copy(), self._priors.copy()
         return twin
 
-    def ahead(self, rounds: int) -> Vector:
-        """1/a of each of the `rounds` rounds after the next one."""
-        if not callable(self.drift):
-            return np.full(rounds, self.drift)
-        first = self.rounds + 2
-        steps = np.array([self.drift(t) for t in range(first, first + rounds)], dtype=np.float64)
-        fine = (steps >= 0.0) & np.isfinite(steps)
-        if not fine.all():
-            k = int(np.argmin(fine))
-            raise ParameterError(
-                f"drift({first + k}) = {steps[k]!r}: a drift must be finite and at least 0"
-            )
-        return steps
-
     # One round ------------------------------------------------------------------------------
 
     def look(self, x: Any) -> Look:
@@ -149,7 +135,7 @@ class DualCore:
 
     def absorb(self, x: Any, y: Vector) -> float:
         """Append a row to L and an entry to z; return the sum of e^2/d."""
-        step = float(self.ahead(1)[0])
+        step = float(steps(self.drift, self.rounds + 2, 1)[0])
         look = self.look(x)
         assert self._last is not None  # a look leaves itself there
         l = self._last[1]
@@ -210,9 +196,9 @@ class DualCore:
         T, t = len(xs), self.size
         if self.window is not None:
             raise NotImplementedError("a window goes round by round")
-        steps = self.ahead(T)
+        drifts = steps(self.drift, self.rounds + 2, T)
         enough(T * (T + t) + (T + t) ** 2 // 2, f"replaying {T} rounds on top of {t}")
-        priors = self.prior + np.concatenate([[0.0], np.cumsum(steps)])
+        priors = self.prior + np.concatenate([[0.0], np.cumsum(drifts)])
         G = self.kernel.gram(xs)
         G = G if G.flags.c_contiguous and G.flags.owndata and G.flags.writeable else G.copy()
         ops.extend_in_time(G, priors[:T])  # lower triangle: I + S_min(i,j) k(x_i, x_j)

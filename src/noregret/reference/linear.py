@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from noregret.reference import kernel
 from noregret.types import Matrix, Vector
 
 __all__ = [
@@ -54,9 +55,7 @@ def log_determinant(X: Matrix, a: float) -> float:
 
 def changing_kernel(X: Matrix, a_t: Vector) -> Matrix:
     """Kbar_ij = (sum_{s<=min(i,j)} 1/a_s) x_i'x_j (BK section 3.3)."""
-    S = np.cumsum(1.0 / a_t)
-    i = np.arange(len(a_t))
-    return np.asarray(S[np.minimum(i[:, None], i[None, :])] * (X @ X.T))
+    return kernel.extended(X @ X.T, a_t)
 
 
 def changing_looks(X: Matrix, y: Matrix, a_t: Vector) -> tuple[Matrix, Vector]:
@@ -98,11 +97,5 @@ def aarch_primal(X: Matrix, y: Vector, a_t: Vector) -> Vector:
 
 
 def aarch_dual(X: Matrix, y: Vector, a_t: Vector) -> Vector:
-    """BK (5): y~'(Kbar + I)^-1 kbar with y~ = (y_1, ..., y_{T-1}, 0), every T."""
-    K = changing_kernel(X, a_t)
-    forecasts = np.zeros(len(X))
-    for last in range(1, len(X) + 1):
-        known = np.append(y[: last - 1], 0.0)
-        G = K[:last, :last] + np.eye(last)
-        forecasts[last - 1] = known @ np.linalg.solve(G, K[:last, last - 1])
-    return forecasts
+    """BK (5): KAARCh with the kernel x'z."""
+    return kernel.kaarch(X @ X.T, y, a_t)
