@@ -20,6 +20,9 @@ from noregret.types import Matrix, Vector
 __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]
 
 
+CHUNK = 512  # rows whose features are made together, so that they stay in cache
+
+
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return int(value)
@@ -85,8 +88,15 @@ class _Fourier(FeatureMap):
         self.frequencies = frequencies
 
     def features(self, X: Matrix) -> Matrix:
-        angles = X @ self.frequencies
-        return np.hstack([np.cos(angles), np.sin(angles)]) / math.sqrt(angles.shape[1])
+        half = self.frequencies.shape[1]
+        rows = np.empty((len(X), 2 * half))
+        for start in range(0, len(X), CHUNK):
+            part = rows[start : start + CHUNK]
+            angles = X[start : start + CHUNK] @ self.frequencies
+            np.cos(angles, out=part[:, :half])
+            np.sin(angles, out=part[:, half:])
+            part /= math.sqrt(half)
+        return rows
 
     def peak(self, X: Matrix) -> Vector:
         return np.ones(len(X))
@@ -146,14 +156,18 @@ class _Monomials(FeatureMap):
         self.weights = np.array(weights)
 
     def features(self, X: Matrix) -> Matrix:
-        columns = np.empty((len(self.weights), len(X)))
-        columns[0] = 1.0
-        for k, (parent, variable) in enumerate(self.terms, start=1):
-            np.multiply(columns[parent], X[:, variable], out=columns[k])
-        columns *= self.weights[:, None]
-        if self.width is not None:
-            columns *= np.exp(-(X * X).sum(axis=1) / (2.0 * self.width**2))
-        return np.ascontiguousarray(columns.T)
+        rows = np.empty((len(X), len(self.weights)))
+        for start in range(0, len(X), CHUNK):
+            part = X[start : start + CHUNK]
+            columns = np.empty((len(self.weights), len(part)))
+            columns[0] = 1.0
+            for k, (parent, variable) in enumerate(self.terms, start=1):
+                np.multiply(columns[parent], part[:, variable], out=columns[k])
+            columns *= self.weights[:, None]
+            if self.width is not None:
+                columns *= np.exp(-(part * part).sum(axis=1) / (2.0 * self.width**2))
+            rows[start : start + CHUNK] = columns.T
+        return rows
 
     def peak(self, X: Matrix) -> Vector:
         if self.width is not None:

@@ -75,7 +75,7 @@ class MapDoor:
         """The features of many inputs."""
         xs = self.inputs.many(X)
         rows = self.map.features(xs)
-        return rows, self, float(self.map.peak(xs).sum() - (rows * rows).sum())
+        return rows, self, float(self.map.peak(xs).sum() - np.vdot(rows, rows))
 
     def survey(self, X: Any) -> tuple[Matrix, Vector]:
         """The features of many inputs; nothing in them is new."""
