@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow bench accuracy docs clean
+.PHONY: help demo test check slow bench kernels accuracy docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,10 @@ slow: $(VENV)/installed $(VENV)/compiled  ## The long tests
 
 bench: $(VENV)/bench $(VENV)/compiled  ## Measure against peers; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
+
+kernels: $(VENV)/bench $(VENV)/compiled  ## Measure kernel learners; writes docs/kernels.md, docs/kernel-losses.md
+	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/kernel_losses.py
 
 accuracy: $(VENV)/installed $(VENV)/compiled  ## Measure against exact arithmetic; writes docs/accuracy.md
 	$(BIN)/python benchmarks/accuracy.py

@@ -9,6 +9,8 @@ from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
 
+from timing import Ratio
+
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "river", "padasip", "filterpy")
 
 INTRODUCTION = """\
@@ -41,17 +43,24 @@ class Section:
         return "\n".join(lines) + "\n"
 
 
+def missed(what: str, ratio: Ratio, target: float | None) -> list[str]:
+    """A note, if the target was missed; whether only by the weather of this run."""
+    if target is None or ratio.median >= target:
+        return []
+    reach = "the upper quartile reaches it" if ratio.high >= target else "not by bad luck"
+    return [f"Missed, {what}: {ratio.median:.3g} against {target:g}; {reach}."]
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
-def verdict(value: float, target: float | None, *, at_most: bool = False) -> tuple[str, str]:
-    """The target, and whether the value meets it."""
+def verdict(value: float, target: float | None) -> tuple[str, str]:
+    """The least that is wanted, and whether the value meets it."""
     if target is None:
         return "", ""
-    met = value <= target if at_most else value >= target
-    return f"{target:g}", "met" if met else "**missed**"
+    return f"{target:g}", "met" if value >= target else "**missed**"
 
 
 def microseconds(value: float) -> str:

@@ -76,8 +76,8 @@ def start_up() -> Section:
         "Start-up",
         """
 Wall time of a whole process, interpreter included, with compiled code in Numba's cache.
-`import noregret` is light because names are imported when first used; the second row is what
-that puts off.
+`import noregret` is light because names are imported when first used; what that puts off is paid
+by the first forecast, most of it for scikit-learn and for Numba.
 """,
         ["process", "ms", "x times as fast as river", "target", ""],
     )
@@ -101,13 +101,14 @@ def memory() -> Section:
     section = Section(
         "Memory",
         "Growth of resident memory over a million `learn_one` at n = 10, after 20,000 to warm up.",
-        ["features", "growth, kB", "target, at most kB", ""],
+        ["features", "growth, kB", "target, less than kB", ""],
     )
     for kind in ("arrays", "mappings"):
         print(f"memory, {kind}", flush=True)
         command = [sys.executable, "-c", MEMORY, kind]
         grown = int(subprocess.run(command, check=True, capture_output=True).stdout) / 1000
-        section.rows.append([kind, f"{grown:.0f}", *verdict(grown, MEMORY_TARGET, at_most=True)])
+        met = "met" if grown < MEMORY_TARGET else "**missed**"
+        section.rows.append([kind, f"{grown:.0f}", f"{MEMORY_TARGET:g}", met])
     return section
 
 

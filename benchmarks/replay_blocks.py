@@ -15,7 +15,7 @@ from noregret._ops.primal import stream
 from noregret.cores import PrimalCore, blocks
 
 LOOP = "loop"
-SIZES = (50, 75, 100, 125, 150, 200, 300, 500)
+SIZES = (50, 100, 150, 200, 240, 280, 350, 500)
 SHAPES = ((32, 32), (64, 16), (64, 32), (128, 16), (128, 32), (128, 64), (256, 32))
 ROUNDS = 1024
 

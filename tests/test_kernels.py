@@ -339,6 +339,10 @@ def test_bad_kernels_and_budgets_are_refused_by_name() -> None:
         ({"budget": nr.Nystrom(10)}, "needs a kernel"),
         ({"kernel": "rbf", "budget": nr.Taylor(2)}, "leave kernel=None"),
         ({"budget": nr.Taylor(0)}, "degree = 0"),
+        ({"budget": nr.RandomFourier(3)}, "size = 3"),
+        ({"kernel": "rbf", "budget": nr.Nystrom(0)}, "size = 0"),
+        ({"kernel": "rbf", "budget": nr.Nystrom(5, tolerance=-1.0)}, "tolerance = -1.0"),
+        ({"kernel": "rbf", "budget": nr.Window(1.5)}, "size = 1.5"),
     ):
         with pytest.raises(ParameterError, match=words):
             nr.AAR(**settings_).learn_one(x, 1.0)

@@ -61,6 +61,12 @@ class Nystrom:
     size: int
     tolerance: float = 1e-6
 
+    def check(self) -> None:
+        """Raise if the numbers make no sense."""
+        _whole("size", self.size)
+        if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
+            raise ParameterError(f"tolerance = {self.tolerance!r}: it must be a number in [0, 1)")
+
 
 @dataclass(frozen=True, slots=True)
 class RandomFourier:
@@ -78,7 +84,9 @@ class RandomFourier:
 
     def map(self, n: int) -> FeatureMap:
         """The map for inputs of n numbers."""
-        half = _whole("size", self.size) // 2
+        half, odd = divmod(_whole("size", self.size), 2)
+        if odd:
+            raise ParameterError(f"size = {self.size!r}: cosines come with sines, give an even one")
         rng = np.random.default_rng(self.seed)
         return _Fourier(rng.standard_normal((n, half)) / _positive("width", self.width))
 
@@ -184,3 +192,7 @@ class Window:
     """
 
     size: int
+
+    def check(self) -> None:
+        """Raise if the number makes no sense."""
+        _whole("size", self.size)

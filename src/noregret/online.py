@@ -112,6 +112,8 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             if budget is not None:
                 raise ParameterError(f"budget = {budget!r} needs a kernel: give kernel=")
             return None, None
+        if budget is not None:
+            budget.check()
         exact = not isinstance(budget, Nystrom)  # a dictionary has a constant feature instead
         return Kernel(self.kernel, constant=exact and bool(self.fit_intercept)), budget
 
