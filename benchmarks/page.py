@@ -56,11 +56,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
-def verdict(value: float, target: float | None) -> tuple[str, str]:
-    """The least that is wanted, and whether the value meets it."""
+def verdict(value: float, target: float | None, *, at_most: bool = False) -> tuple[str, str]:
+    """The target, and whether the value meets it."""
     if target is None:
         return "", ""
-    return f"{target:g}", "met" if value >= target else "**missed**"
+    met = value <= target if at_most else value >= target
+    return f"{target:g}", "met" if met else "**missed**"
 
 
 def microseconds(value: float) -> str:
