@@ -107,7 +107,7 @@ def drifting() -> Section:
 H = x, R = 1. Rows of length 1 are learned in the covariance, O(n^2) a round. Rows of length
 {LONG:g} need its triangular root, (2/3) n^3 flops a round; no target is set there.
 """,
-        ["n", "length of x", "AAR is x times as fast as filterpy", "target", "", "AAR, us", "filterpy, us"],
+        ["n", "length of x", "AAR is x times as fast", "target", "", "AAR, us", "filterpy, us"],
     )
     for length in (1.0, LONG):
         for n in (5, 20, 50, 100):

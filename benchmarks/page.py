@@ -47,8 +47,10 @@ def missed(what: str, ratio: Ratio, target: float | None) -> list[str]:
     """A note, if the target was missed; whether only by the weather of this run."""
     if target is None or ratio.median >= target:
         return []
-    reach = "the upper quartile reaches it" if ratio.high >= target else "not by bad luck"
-    return [f"Missed, {what}: {ratio.median:.3g} against {target:g}; {reach}."]
+    reach = "reaches" if ratio.high >= target else "does not reach"
+    return [
+        f"Missed, {what}: {ratio.median:.3g} against {target:g}; the upper quartile {reach} it."
+    ]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
