@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["ANY", "BLOCK", "ROW", "bare", "compiled"]
+__all__ = ["ANY", "BLOCK", "FUSED", "ROW", "bare", "compiled"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,6 +25,8 @@ ROW = numba.float64[::1]
 """A contiguous vector that the callee may write to."""
 ANY = numba.types.Array(numba.float64, 1, "A", readonly=True)
 """A vector from the user: strided or read-only as it may be."""
+FUSED = {"contract"}
+"""A product and the sum it goes into may be rounded once, where the machine can."""
 
 
 def compiled(signature: Any, **options: Any) -> Callable[[F], F]:

@@ -6,7 +6,7 @@ import math
 
 import numba as nb
 
-from noregret._ops import ANY, BLOCK, ROW, compiled
+from noregret._ops import ANY, BLOCK, FUSED, ROW, compiled
 from noregret._ops.layout import (
     AT,
     BUSY,
@@ -36,7 +36,7 @@ def lengthened(square: float, beta: float, v: float) -> float:
     return math.sqrt(square) if square < SAFE * SAFE else math.hypot(beta, v)
 
 
-@compiled(nb.float64(ROW))
+@compiled(nb.float64(ROW), fastmath=FUSED)
 def length(v: Vector) -> float:
     """sqrt(1 + |v|^2), in the same steps."""
     square = beta = 1.0

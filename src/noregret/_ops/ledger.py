@@ -37,12 +37,8 @@ def add(ledger: Matrix, row: int, term: float) -> None:
     held = ledger[row, 0]
     total = held + term
     ledger[row, 0] = total
-    if not math.isfinite(total):
-        ledger[row, 1] = 0.0
-    elif abs(held) >= abs(term):
-        ledger[row, 1] += (held - total) + term
-    else:
-        ledger[row, 1] += (term - total) + held
+    lost = (held - total) + term if abs(held) >= abs(term) else (term - total) + held
+    ledger[row, 1] = ledger[row, 1] + lost if math.isfinite(total) else 0.0
 
 
 @compiled(nb.void(BLOCK, BLOCK, nb.float64, nb.float64, nb.float64))
@@ -50,17 +46,19 @@ def post(ledger: Matrix, work: Matrix, loss: float, square: float, fit: float) -
     """Book one round: what was paid, and what the look at x and the outcomes say."""
     at, mean, y = work[AT], work[MEAN], work[Y]
     beta = at[ROOT]
-    leverage = 1.0 - 1.0 / beta / beta
+    shrunk = 1.0 / beta
+    leverage = 1.0 - shrunk * shrunk
     add(ledger, LOSS, loss)
     add(ledger, SQUARE, square)
-    add(ledger, FIT, fit)
+    if fit != 0.0:  # many rounds at once have theirs booked together
+        add(ledger, FIT, fit)
     add(ledger, LEVERAGE, leverage)
     add(ledger, NORMS, at[NORM] ** 2)
     weighted = charge = relief = 0.0
     for k in range(ledger.shape[0] - OUTCOMES):
-        weighted += ((y[k] - mean[k]) / beta) ** 2
+        weighted += ((y[k] - mean[k]) * shrunk) ** 2
         charge += leverage * y[k] ** 2
-        relief += leverage * (mean[k] / beta) ** 2  # (d - 1) (m/d)^2
+        relief += leverage * (mean[k] * shrunk) ** 2  # (d - 1) (m/d)^2
         ledger[OUTCOMES + k, 0] = max(ledger[OUTCOMES + k, 0], abs(y[k]))
     add(ledger, WEIGHTED, weighted)
     add(ledger, LOGDET, 2.0 * math.log(beta))

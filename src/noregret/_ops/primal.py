@@ -16,13 +16,13 @@ import math
 
 import numba as nb
 
-from noregret._ops import BLOCK, ROW, compiled
+from noregret._ops import BLOCK, FUSED, ROW, compiled
 from noregret._ops.door import length, lengthened
 from noregret._ops.layout import AT, FRESH, MEAN, OK, OVERFLOW, ROOT, U, V, X, Y
 from noregret.types import Matrix, Vector
 
 
-@compiled(nb.int64(BLOCK, BLOCK))
+@compiled(nb.int64(BLOCK, BLOCK), fastmath=FUSED)
 def look(factor: Matrix, work: Matrix) -> int:
     """Solve R'v = x by forward substitution, row by row; mean = v'z, root = sqrt(1 + |v|^2)."""
     n = factor.shape[0]
@@ -57,7 +57,7 @@ def look(factor: Matrix, work: Matrix) -> int:
     return OK
 
 
-@compiled(nb.float64(BLOCK, BLOCK))
+@compiled(nb.float64(BLOCK, BLOCK), fastmath=FUSED)
 def absorb(factor: Matrix, work: Matrix) -> float:
     """Rotate [x | y] into [R z], given the look at x; return the sum of (e/sqrt(d))^2."""
     n = factor.shape[0]
@@ -68,15 +68,16 @@ def absorb(factor: Matrix, work: Matrix) -> float:
         u[k] = work[X, k]
     for k in range(m):
         u[n + k] = work[Y, k]
-    square = beta = 1.0
+    square = beta = before = 1.0  # before is 1/beta
     for i in range(n):
         vi = v[i]
         if vi == 0.0:
             continue
         square += vi * vi
         grown = lengthened(square, beta, vi)
-        keep = beta / grown
-        take = vi / grown / beta
+        shrunk = 1.0 / grown
+        keep = beta * shrunk
+        take = vi * before * shrunk
         row = factor[i, i:]
         ui = u[i:]
         for k in range(row.shape[0]):
@@ -84,7 +85,7 @@ def absorb(factor: Matrix, work: Matrix) -> float:
             a = ui[k]
             row[k] = keep * r + take * a
             ui[k] = a - vi * r
-        beta = grown
+        beta, before = grown, shrunk
     work[AT, FRESH] = 0.0
     left = 0.0
     for k in range(m):
@@ -132,7 +133,7 @@ def remove(factor: Matrix, work: Matrix) -> float:
     return left
 
 
-@compiled(nb.int64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, ROW, ROW))
+@compiled(nb.int64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, ROW, ROW), fastmath=FUSED)
 def stream(
     factor: Matrix, work: Matrix, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector
 ) -> int:
@@ -151,7 +152,7 @@ def stream(
         for k in range(m):
             u[n + k] = ys[t, k]
             mean_t[k] = 0.0
-        square = beta = 1.0
+        square = beta = before = 1.0
         for i in range(n):
             row = factor[i, i:]
             ui = u[i:]
@@ -163,14 +164,15 @@ def stream(
                 mean_t[k] += vi * z[k]
             square += vi * vi
             grown = lengthened(square, beta, vi)
-            keep = beta / grown
-            take = vi / grown / beta
+            shrunk = 1.0 / grown
+            keep = beta * shrunk
+            take = vi * before * shrunk
             for k in range(row.shape[0]):
                 r = row[k]
                 a = ui[k]
                 row[k] = keep * r + take * a
                 ui[k] = a - vi * r
-            beta = grown
+            beta, before = grown, shrunk
         if not math.isfinite(beta):
             return t
         root[t] = beta

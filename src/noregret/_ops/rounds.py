@@ -15,6 +15,7 @@ from noregret._ops import ANY, BLOCK, ROW, compiled, drift, primal
 from noregret._ops.door import admit, norm
 from noregret._ops.layout import (
     AT,
+    BAYES,
     CEILING,
     DRIFT,
     FRESH,
@@ -34,7 +35,7 @@ from noregret._ops.layout import (
     Y,
 )
 from noregret._ops.ledger import post
-from noregret._ops.rules import forecast, loss
+from noregret._ops.rules import forecast, log_loss
 from noregret.types import Matrix, Vector
 
 look_fixed, absorb_fixed = primal.look, primal.absorb
@@ -85,8 +86,9 @@ def book(ledger: Matrix, work: Matrix, fit: float) -> float:
     paid = square = 0.0
     for k in range(ledger.shape[0] - OUTCOMES):
         mean, y = work[MEAN, k], work[Y, k]
-        paid += loss(rule, level, mean, root, y)
-        square += (y - forecast(rule, level, mean, root)) ** 2
+        e = (y - forecast(rule, level, mean, root)) ** 2
+        square += e
+        paid += log_loss(level, mean, root, y) if rule == BAYES else e
     post(ledger, work, paid, square, fit)
     return paid
 

@@ -7,7 +7,7 @@ import math
 import numba as nb
 
 from noregret._ops import compiled
-from noregret._ops.layout import AAR, BAYES, CLIPPED
+from noregret._ops.layout import AAR, CLIPPED
 
 
 @compiled(nb.float64(nb.int64, nb.float64, nb.float64, nb.float64))
@@ -20,10 +20,8 @@ def forecast(rule: int, level: float, mean: float, root: float) -> float:
     return mean
 
 
-@compiled(nb.float64(nb.int64, nb.float64, nb.float64, nb.float64, nb.float64))
-def loss(rule: int, level: float, mean: float, root: float, y: float) -> float:
-    """Square loss of the forecast; log loss for the Bayesian rule, `level` its noise variance."""
-    if rule == BAYES:
-        e = (y - mean) / root
-        return 0.5 * math.log(2.0 * math.pi * level) + math.log(root) + 0.5 * e * e / level
-    return (y - forecast(rule, level, mean, root)) ** 2
+@compiled(nb.float64(nb.float64, nb.float64, nb.float64, nb.float64))
+def log_loss(noise_var: float, mean: float, root: float, y: float) -> float:
+    """Log loss of the Bayesian rule; the others pay the square loss of their forecast."""
+    e = (y - mean) / root
+    return 0.5 * math.log(2.0 * math.pi * noise_var) + math.log(root) + 0.5 * e * e / noise_var

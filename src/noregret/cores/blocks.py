@@ -27,7 +27,7 @@ from noregret.types import Matrix, Vector
 
 __all__ = ["CROSSOVER", "stream_in_blocks"]
 
-CROSSOVER = 240  # features from which blocks beat the compiled loop (benchmarks/replay_blocks.py)
+CROSSOVER = 320  # features from which blocks beat the compiled loop (benchmarks/replay_blocks.py)
 BLOCK = 128  # rows in a block
 PANEL = 32  # columns that dtpqrt takes at a time
 LEVERAGE = 1e3  # times eps B: 3e-11, the most that a block may add to the error of a look
