@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 import noregret as nr
 from noregret.testing import CHECKS
@@ -26,6 +27,14 @@ LEARNERS = [
     nr.AAR(4.0, fit_intercept=True),
     nr.AAR(1e-4, drift=1e-3),
     nr.AAR(1e3),
+    nr.AAR(0.5, kernel="rbf"),
+    nr.Ridge(0.1, kernel=RBF(2.0) + DotProduct(), clip=1.0, fit_intercept=True),
+    nr.BayesianRidge(0.2, kernel=RBF(0.5), drift=0.01, noise_var=0.1),
+    nr.AAR(0.5, kernel=RBF(0.7), budget=nr.Nystrom(12)),
+    nr.Ridge(2.0, budget=nr.RandomFourier(16, width=2.0, seed=1), drift=1e-3),
+    nr.BayesianRidge(0.3, budget=nr.Taylor(3), fit_intercept=True),
+    nr.AAR(0.5, budget=nr.Polynomial(2)),
+    nr.AAR(0.5, kernel="matern", budget=nr.Window(10)),
 ]
 
 

@@ -133,6 +133,7 @@ print(resident() - before)
     assert int(finish(run(code))) < 1_000_000
 
 
+@pytest.mark.data
 def test_real_data_reproduces_published_figures(shared_data: Path) -> None:
     """ISE returns, Jamil and Bouchachia Table 1: AAR 0.032 / 0.873, ridge 0.0232 / 0.903."""
     rows = np.genfromtxt(shared_data / "ise.csv", delimiter=",", skip_header=1)[:, 1:]
