@@ -341,6 +341,8 @@ def test_bad_kernels_and_budgets_are_refused_by_name() -> None:
         ({"kernel": "rbf", "budget": nr.Taylor(2)}, "leave kernel=None"),
         ({"budget": nr.Taylor(0)}, "degree = 0"),
         ({"budget": nr.RandomFourier(3)}, "size = 3"),
+        ({"budget": nr.RandomFourier(4, seed=None)}, "seed = None"),
+        ({"budget": nr.Taylor(2, width=1e-200)}, "width = 1e-200"),
         ({"kernel": "rbf", "budget": nr.Nystrom(0)}, "size = 0"),
         ({"kernel": "rbf", "budget": nr.Nystrom(5, tolerance=-1.0)}, "tolerance = -1.0"),
         ({"kernel": "rbf", "budget": nr.Window(1.5)}, "size = 1.5"),
@@ -391,6 +393,89 @@ def test_hindsight_is_the_function_that_the_certificate_compares_with() -> None:
     assert weights.hindsight().loss == pytest.approx(residual, rel=1e-9)
     with pytest.raises(AttributeError, match="leave no trace"):
         nr.Ridge(a, drift=0.1).fit(X, y).hindsight()
+
+
+def test_a_forecast_may_be_written_to() -> None:
+    X, Y = np.random.default_rng(0).standard_normal((2, 20, 2))
+    for learner in (nr.Ridge(0.1, kernel=sk.RBF()), nr.BayesianRidge(0.1, kernel=sk.RBF())):
+        learner.fit(X, Y)
+        first = learner.predict_one(X[0]).copy()
+        learner.predict_one(X[0])[:] += 100.0
+        assert_array_equal(learner.predict_one(X[0]), first)
+
+
+def test_white_noise_in_a_kernel_counts_the_same_everywhere() -> None:
+    X, y = np.random.default_rng(1).standard_normal((25, 2)), np.arange(25.0)
+    kernel = sk.RBF() + sk.WhiteKernel(0.5)
+    for budget in (None, nr.Nystrom(50), nr.Window(10)):
+        one, many = (nr.AAR(1.0, kernel=kernel, budget=budget) for _ in range(2))
+        loop = one_at_a_time(one, X, y)
+        assert_allclose(many.replay(X, y).forecast, loop, rtol=1e-9, atol=1e-9)
+        assert_allclose(many.predict(X[:3]), [one.predict_one(x) for x in X[:3]], rtol=1e-9)
+
+
+def test_what_was_learned_does_not_follow_the_callers_kernel() -> None:
+    X, y = np.random.default_rng(2).standard_normal((25, 2)), np.arange(25.0)
+    kernel = sk.RBF(1.0)
+    learner = nr.Ridge(1.0, kernel=kernel).fit(X, y)
+    before = learner.predict(X)
+    learner.set_params(kernel__length_scale=5.0)
+    assert_array_equal(learner.predict(X), before)
+    learner.learn_one(X[0], y[0])
+    assert learner.certificate().holds is True
+
+
+def test_what_does_not_fit_in_float64_is_refused() -> None:
+    big = nr.Ridge(1e-10, kernel="linear")
+    with pytest.raises(NumericalError, match="does not fit"):
+        big.learn_one(np.array([1e150]), 1.0)
+    with pytest.raises(NumericalError, match="does not fit"):
+        big.replay([[1e150], [1.0]], [1.0, 2.0])
+    steep = nr.Ridge(1.0, kernel="rbf", drift=lambda _: 1e308)
+    with pytest.raises(NumericalError, match="does not fit"):
+        one_at_a_time(steep, np.ones((4, 1)), np.ones(4))
+    fine = nr.AAR(1e-3, kernel="linear").fit(np.ones((3, 2)), np.ones(3))
+    with pytest.raises(NumericalError, match="does not fit"):
+        fine.predict([[1e153, 1e153]])
+    assert fine.certificate().holds is True
+
+
+def test_a_kernels_own_matrix_is_never_written_to() -> None:
+    K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    kept = K.copy()
+
+    def precomputed(A, B):
+        i, j = ([int(x[0]) for x in part] for part in (A, B))
+        return K if i == j == [0, 1] else K[np.ix_(i, j)]
+
+    nr.Ridge(0.5, kernel=precomputed).replay([[0.0], [1.0]], [1.0, 2.0])
+    assert_array_equal(K, kept)
+
+
+def test_objects_may_be_arrays() -> None:
+    """Images, adjacency matrices, arrays of words: whatever the kernel takes."""
+
+    def overlap(A, B):
+        return np.array([[float((a * b).sum()) for b in B] for a in A])
+
+    images = [np.eye(3) * k for k in (1.0, 2.0, 3.0)]
+    one, many = nr.Ridge(kernel=overlap), nr.Ridge(kernel=overlap)
+    loop = one_at_a_time(one, images, [1.0, 2.0, 3.0])
+    assert_allclose(many.replay(images, [1.0, 2.0, 3.0]).forecast, loop, rtol=1e-10)
+
+    def letters(A, B):
+        return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
+
+    words = nr.Ridge(kernel=letters)
+    words.replay(np.array(["ab", "bc"]), [1.0, 2.0])
+    assert words.predict_one("abc") > 0.0
+    with pytest.raises(FeatureError, match="not a sequence"):
+        words.predict(None)
+    with pytest.raises(FeatureError, match="no matrix"):
+        nr.Ridge(kernel=lambda *_: [[1.0], [2.0, 3.0]]).learn_one("a", 1.0)
+    rows = nr.Ridge(kernel=lambda A, B: A @ B.T)
+    rows.learn_one(list(np.array([1, 2])), 1.0)
+    assert rows.predict_one([1.0, 2.0]) > 0.0
 
 
 @pytest.mark.slow

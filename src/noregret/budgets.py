@@ -30,9 +30,10 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _positive(name: str, value: Any) -> float:
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and value > 0:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if number and 1e-30 <= value <= 1e30:
         return float(value)
-    raise ParameterError(f"{name} = {value!r}: it must be a number > 0")
+    raise ParameterError(f"{name} = {value!r}: it must be a number > 0 (1e-30 to 1e30)")
 
 
 class FeatureMap:
@@ -87,6 +88,8 @@ class RandomFourier:
         half, odd = divmod(_whole("size", self.size), 2)
         if odd:
             raise ParameterError(f"size = {self.size!r}: cosines come with sines, give an even one")
+        if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
+            raise ParameterError(f"seed = {self.seed!r}: it must be a whole number of at least 0")
         rng = np.random.default_rng(self.seed)
         return _Fourier(rng.standard_normal((n, half)) / _positive("width", self.width))
 

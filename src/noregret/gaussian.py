@@ -157,7 +157,7 @@ class BayesianRidge(Gaussian):
         with self._lock:
             stream = self._stream or open_for_one(self._plan(), x)
             look = stream.look(x)
-            mean = float(look.mean[0]) if stream.scalar else look.mean
+            mean = float(look.mean[0]) if stream.scalar else look.mean.copy()
             return Normal(mean=mean, var=stream.plan.rule.level * look.spread)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:  # noqa: FBT001, FBT002  # their habit

@@ -74,7 +74,7 @@ class KernelStream:
         """The point forecast at x."""
         look = self.look(x)
         g = self.plan.rule.forecast(look.mean[None], np.array([look.root]))[0]
-        return float(g[0]) if self.scalar else g
+        return float(g[0]) if self.scalar else g.copy()  # the look itself is kept
 
     def learn(self, x: Any, y: Any) -> KernelStream:
         """Learn one round."""

@@ -10,8 +10,8 @@ Every kernel of `sklearn.gaussian_process.kernels`, sums and products included, 
 >>> print(f"{replay.loss[100:].mean():.1e}", replay.certificate.holds)
 6.9e-03 True
 
-So does a function of two sequences of strings, graphs or dicts; inputs are then kept as a list.
-Documents that forecast a number:
+So does a function of two sequences of strings, graphs or dicts; inputs are then kept as a list, as
+they are: do not change one that was learned.  Documents that forecast a number:
 
 >>> def common_words(X, Z):
 ...     return np.array([[len(set(x.split()) & set(z.split())) for z in Z] for x in X], float)
@@ -29,12 +29,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
 from noregret.errors import FeatureError, ParameterError
 from noregret.types import Matrix, Vector
 
-__all__ = ["NAMED", "Kernel", "horizon_drift", "horizon_precision"]
+__all__ = ["NAMED", "Kernel", "horizon_drift", "horizon_precision", "is_vector", "together"]
 
 NAMED: dict[str, Callable[[], Any]] = {
     "linear": lambda: sk.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
@@ -44,6 +45,16 @@ NAMED: dict[str, Callable[[], Any]] = {
     "rbf": sk.RBF,
 }
 """Kernels by name, where a string must do."""
+
+
+def is_vector(x: Any) -> bool:
+    """Whether an input is a vector of numbers rather than an object."""
+    return isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64
+
+
+def together(inputs: list[Any]) -> Any:
+    """Inputs as a kernel takes them: vectors as a matrix, anything else as a list."""
+    return np.array(inputs) if inputs and is_vector(inputs[0]) else inputs
 
 
 class Kernel:
@@ -68,7 +79,8 @@ class Kernel:
             kernel = NAMED[kernel]()
         if not callable(kernel):
             raise ParameterError(f"kernel = {kernel!r}: give a callable k(X, Z), or a name")
-        self.function = kernel
+        # A copy, so that set_params on the caller's kernel does not reach what was learned with it.
+        self.function = clone(kernel) if isinstance(kernel, sk.Kernel) else kernel
         self.constant = float(constant)  # 1.0 adds the constant functions to the space
         # scikit-learn's kernels say whether they take vectors; any other callable takes what
         # comes, and vectors when numbers come.
@@ -84,18 +96,17 @@ class Kernel:
 
     def column(self, X: Any, z: Any) -> Vector:
         """k(x_i, z)."""
-        last = z[None] if isinstance(z, np.ndarray) else [z]
-        return self.cross(X, last)[:, 0]
+        return self.cross(X, together([z]))[:, 0]
 
     def itself(self, z: Any) -> float:
         """k(z, z)."""
-        only = z[None] if isinstance(z, np.ndarray) else [z]
-        return float(self.cross(only, only)[0, 0])
+        return float(self.gram(together([z]))[0, 0])  # as `diagonal` has it, white noise included
 
     def diagonal(self, X: Any) -> Vector:
         """k(x_i, x_i)."""
         if not self._plain():
-            return np.asarray(self.function.diag(X), dtype=np.float64) + self.constant
+            found = self._finite(np.asarray(self.function.diag(X), dtype=np.float64)[:, None])
+            return found[:, 0] + self.constant
         return np.array([self.itself(x) for x in X])
 
     def _plain(self) -> bool:
@@ -104,19 +115,30 @@ class Kernel:
 
     def _checked(self, values: Any, *shape: int) -> Matrix:
         wanted = shape if len(shape) == 2 else (shape[0], shape[0])
-        matrix = np.asarray(values, dtype=np.float64)
+        try:
+            matrix = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise FeatureError(f"the kernel gave no matrix of numbers: {error}") from None
         if matrix.shape != wanted:
             raise FeatureError(
                 f"the kernel gave a matrix of shape {matrix.shape} for {wanted[0]} by {wanted[1]} "
                 "inputs: k(X, Z) must give one row for each x and one column for each z"
             )
+        self._finite(matrix)
+        return matrix + self.constant if self.constant else matrix
+
+    def _finite(self, matrix: Matrix) -> Matrix:
         if not np.isfinite(matrix).all():
             i, j = (int(v) for v in np.argwhere(~np.isfinite(matrix))[0])
             raise FeatureError(
                 f"the kernel gave {float(matrix[i, j])!r} at ({i}, {j}): "
                 "rescale the inputs, or mend it"
             )
-        return matrix + self.constant if self.constant else matrix
+        return matrix
+
+    def lends(self) -> bool:
+        """Whether a matrix from here may be somebody else's, so that it must not be written to."""
+        return self._plain() and not self.constant
 
     def __eq__(self, other: object) -> bool:
         return (

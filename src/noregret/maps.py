@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.linalg import blas
 from noregret.budgets import FeatureMap, Nystrom
 from noregret.doors import NOTHING, Admitted, Names, Positions
 from noregret.errors import FeatureError
-from noregret.kernels import Kernel
+from noregret.kernels import Kernel, together
 from noregret.types import Matrix, Vector
 
 __all__ = ["DictionaryDoor", "Inputs", "MapDoor"]
@@ -39,6 +40,8 @@ class Inputs:
     def many(self, X: Any) -> Any:
         """Many inputs."""
         if self.door is None:
+            if not isinstance(X, Iterable) or isinstance(X, str | bytes):
+                raise FeatureError(f"X = {X!r} is not a sequence of inputs: give a list of them")
             return list(X)
         xs, door, _ = self.door.many(X)
         if door is not self.door:
@@ -108,13 +111,13 @@ class DictionaryDoor:
         """(size, T)."""
         if not self.kept:
             return np.zeros((0, len(xs)))
-        K = self.kernel.cross(_together(self.kept), xs)
+        K = self.kernel.cross(together(self.kept), xs)
         return np.asarray(blas.dtrsm(1.0, self.triangle, K, trans_a=1))
 
     def admit(self, x: Any) -> Admitted:
         """The coordinates of x; its own new one if it would join."""
         point = self.inputs.one(x)
-        l = self._coordinates(_together([point]))[:, 0]
+        l = self._coordinates(together([point]))[:, 0]
         itself = self.kernel.itself(point)
         residual = itself - float(l @ l)
         if self._joins(residual, itself, self.size):
@@ -175,8 +178,3 @@ class DictionaryDoor:
         residual = itself - (phi * phi).sum(axis=0)
         joins = self._joins(residual, itself, self.size)
         return np.ascontiguousarray(phi.T), np.sqrt(np.where(joins, residual, 0.0))
-
-
-def _together(inputs: list[Any]) -> Any:
-    """Inputs as a kernel takes them: vectors as a matrix, anything else as a list."""
-    return np.array(inputs) if inputs and isinstance(inputs[0], np.ndarray) else inputs

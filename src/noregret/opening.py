@@ -9,7 +9,7 @@ RandomFourier, Taylor, ...    weight space behind an explicit map
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def open_for_one(plan: Plan, x: Any, m: int = 1, *, scalar: bool = True) -> AnyS
 def open_for_many(plan: Plan, X: Any, y: Any) -> AnyStream:
     """An empty stream for many rounds that look like X and y."""
     weights = plan.kernel is None and plan.budget is None
-    if not weights and not isinstance(X, np.ndarray) and features.frame_names(X) is None:
+    if not weights and plan.kernel is not None and not plan.kernel.vectors and _is_list(X):
         first = next(iter(X), None)
         if not _is_vector(plan, first):
             ys, scalar = outcome_table(y, len(X))
@@ -79,6 +79,13 @@ def _behind(plan: Plan, inputs: Inputs, m: int, *, scalar: bool) -> AnyStream:
     return Stream.start(plan, door, m, scalar=scalar)
 
 
+def _is_list(X: Any) -> bool:
+    """Whether X is a sequence of inputs rather than a table of numbers."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and X.dtype.kind in "OUS"
+    return isinstance(X, Sized) and isinstance(X, Iterable) and features.frame_names(X) is None
+
+
 def _is_vector(plan: Plan, x: Any) -> bool:
     """Whether x goes to the kernel as a vector of numbers rather than as it is."""
     if plan.kernel is None or plan.kernel.vectors:
@@ -87,4 +94,6 @@ def _is_vector(plan: Plan, x: Any) -> bool:
         return x.dtype.kind in "biuf" and x.ndim == 1
     if isinstance(x, Mapping | str | bytes):
         return False
-    return isinstance(x, list | tuple) and all(isinstance(v, int | float) for v in x)
+    if features.as_mapping(x) is not None:  # a row of a frame
+        return True
+    return isinstance(x, list | tuple) and all(isinstance(v, int | float | np.number) for v in x)

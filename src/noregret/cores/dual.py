@@ -26,7 +26,7 @@ from noregret._ops import dual as ops
 from noregret.cores.memory import enough
 from noregret.cores.schedule import Drift, steps
 from noregret.errors import NumericalError
-from noregret.kernels import Kernel
+from noregret.kernels import Kernel, is_vector
 from noregret.types import Look, Matrix, Track, Vector
 
 __all__ = ["DualCore"]
@@ -118,17 +118,24 @@ class DualCore:
             return self._last[2]
         t = self.size
         l: Vector = np.empty(0)
-        if t:
-            kbar = self._priors[:t] * self.kernel.column(self.inputs, x)
-            l = blas.dtpsv(t, self._packed, kbar, trans=1, overwrite_x=1)
-        d = self._spread(self.prior * self.kernel.itself(x), float(l @ l))
-        look = Look(l @ self._z[:t], math.sqrt(d))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if t:
+                kbar = self._priors[:t] * self.kernel.column(self.inputs, x)
+                l = blas.dtpsv(t, self._packed, kbar, trans=1, overwrite_x=1)
+            d = self._spread(self.prior * self.kernel.itself(x), float(l @ l))
+            mean = l @ self._z[:t]
+        if not np.isfinite(mean).all():
+            raise _too_large()
+        mean.flags.writeable = False  # it is kept for the round to come
+        look = Look(mean, math.sqrt(d))
         self._last = x.copy() if isinstance(x, np.ndarray) else x, l, look
         return look
 
     def _spread(self, itself: float, explained: float) -> float:
         """1 + what k(x, x) has beyond the inputs so far; less than nothing is refused."""
         residual = itself - explained
+        if not math.isfinite(residual):
+            raise _too_large()
         if residual < -1e3 * EPS * (self.size + 1) * max(itself, explained, 1.0):
             raise _not_a_kernel(self.rounds + 1, residual)
         return 1.0 + max(residual, 0.0)  # rounding alone may take it below 0
@@ -140,6 +147,8 @@ class DualCore:
         assert self._last is not None  # a look leaves itself there
         l = self._last[1]
         e = (y - look.mean) / look.root
+        if not math.isfinite(self.prior + step):
+            raise _too_large()
         t = self.size
         self._reserve(t + 1, x)
         start = t * (t + 1) // 2
@@ -156,7 +165,7 @@ class DualCore:
 
     def _reserve(self, rows: int, x: Any) -> None:
         """Make room for so many rows, half as many again as asked for."""
-        if isinstance(self._inputs, list) and not self._inputs and isinstance(x, np.ndarray):
+        if isinstance(self._inputs, list) and not self._inputs and is_vector(x):
             self._inputs = np.empty((FIRST, x.size))
         room = len(self._z)
         if rows <= room:
@@ -191,6 +200,7 @@ class DualCore:
 
     # Many rounds ----------------------------------------------------------------------------
 
+    @np.errstate(over="ignore", invalid="ignore")  # what does not fit is refused below
     def replay(self, xs: Any, ys: Matrix) -> Track:
         """Every look at once, from one Cholesky factor; on failure the state is as before."""
         T, t = len(xs), self.size
@@ -200,8 +210,11 @@ class DualCore:
         enough(T * (T + t) + (T + t) ** 2 // 2, f"replaying {T} rounds on top of {t}")
         priors = self.prior + np.concatenate([[0.0], np.cumsum(drifts)])
         G = self.kernel.gram(xs)
-        G = G if G.flags.c_contiguous and G.flags.owndata and G.flags.writeable else G.copy()
+        if self.kernel.lends() or not (G.flags.c_contiguous and G.flags.writeable):
+            G = G.copy()
         ops.extend_in_time(G, priors[:T])  # lower triangle: I + S_min(i,j) k(x_i, x_j)
+        if not (np.isfinite(priors).all() and np.isfinite(np.diagonal(G)).all()):
+            raise _too_large()
         earlier: Matrix = np.empty((T, 0))
         known = np.zeros_like(ys)
         if t:
@@ -221,6 +234,8 @@ class DualCore:
             raise _not_a_kernel(self.rounds + 1 + int(root.argmin()), float(root.min()) ** 2 - 1.0)
         z = blas.dtrsm(1.0, U, ys - known, trans_a=1)
         mean = known + (L @ z - root[:, None] * z)
+        if not (np.isfinite(root).all() and np.isfinite(mean).all()):
+            raise _too_large()
         self._append(earlier, L, z, priors, xs)
         return Track(mean, root, float((z * z).sum()))
 
@@ -246,13 +261,17 @@ class DualCore:
     def survey(self, xs: Any) -> tuple[Matrix, Vector]:
         """Means and root spreads at many inputs; nothing is learned."""
         t = self.size
-        itself = self.prior * self.kernel.diagonal(xs)
-        if t == 0:
-            return np.zeros((len(xs), self.outcomes)), np.sqrt(1.0 + itself)
-        K = self.kernel.cross(self.inputs, xs) * self._priors[:t, None]
-        W = blas.dtrsm(1.0, self._full(), K, trans_a=1)
-        residual = itself - (W * W).sum(axis=0)
-        return W.T @ self._z[:t], np.sqrt(1.0 + np.maximum(residual, 0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            residual = self.prior * self.kernel.diagonal(xs)
+            means = np.zeros((len(xs), self.outcomes))
+            if t:
+                K = self.kernel.cross(self.inputs, xs) * self._priors[:t, None]
+                W = blas.dtrsm(1.0, self._full(), K, trans_a=1)
+                residual = residual - (W * W).sum(axis=0)
+                means = W.T @ self._z[:t]
+        if not (np.isfinite(residual).all() and np.isfinite(means).all()):
+            raise _too_large()
+        return means, np.sqrt(1.0 + np.maximum(residual, 0.0))
 
     def outcomes_and_weights(self) -> tuple[Matrix, Matrix]:
         """The outcomes kept, y = L z, and c = (I + Kbar)^-1 y from L'c = z."""
@@ -280,11 +299,18 @@ def _larger(array: Any, room: int, used: int) -> Any:
     return grown
 
 
+def _too_large() -> NumericalError:
+    return NumericalError(
+        "the look at x does not fit in float64: rescale the inputs or raise prior_precision"
+    )
+
+
 def _not_a_kernel(round_: int, residual: float | None) -> NumericalError:
     how = "a pivot of I + K/a is not positive"
     if residual is not None:
         how = f"a pivot of I + K/a is 1 - {-residual:.3g}, and it must be at least 1"
     return NumericalError(
         f"round {round_}: {how}, so the kernel is not positive semi-definite on these inputs: "
-        "check that it is symmetric and a true kernel (sums, products, positive multiples are)"
+        "check that it is symmetric and a true kernel (sums, products, positive multiples are), "
+        "and that prior_precision is not beyond what float64 can tell apart from it"
     )
