@@ -37,7 +37,7 @@ VALUES: dict[str, tuple[Any, tuple[str, ...] | float]] = {
     "pd.NA": (pd.NA, ("<NA>", FLOAT)),
     "pd.NaT": (pd.NaT, ("NaT", FLOAT)),
     "datetime64": (DAY, ("2024-02-29", FLOAT)),
-    "timedelta64": (np.timedelta64(1), ("np.timedelta64(1)", FLOAT)),
+    "timedelta64": (np.timedelta64(1, "s"), ("np.timedelta64(1,'s')", FLOAT)),
     "2^60 + 1": (2**60 + 1, ("1152921504606846977", DIGITS)),
     "np.int64 2^60 + 1": (np.int64(2**60 + 1), ("1152921504606846977", DIGITS)),
     "10^400": (10**400, ("10^400", DIGITS)),

@@ -82,8 +82,8 @@ ROWS: dict[str, Case] = {
     ),
     "datetime64 in a list": ([1.0, DAY, 3.0], bad_x("x[1] = np.datetime64", FLOAT)),
     "timedelta64 in a list": (
-        [np.timedelta64(1), 2.0, 3.0],
-        bad_x("x[0] = np.timedelta64(1)", FLOAT),
+        [np.timedelta64(1, "s"), 2.0, 3.0],
+        bad_x("x[0] = np.timedelta64(1,'s')", FLOAT),
     ),
     "date": ([dt.date(2024, 2, 29), 2.0, 3.0], bad_x("x[0] = datetime.date", FLOAT)),
     "structured array": (

@@ -60,7 +60,7 @@ SCALARS: dict[str, Case] = {
     "pd.NaT": (pd.NaT, bad_y("y = NaT", FLOAT)),
     "np.ma.masked": (np.ma.masked, bad_y("y is masked", IMPUTE)),
     "datetime64": (DAY, bad_y("y = np.datetime64('2024-02-29')", FLOAT)),
-    "timedelta64": (np.timedelta64(1), bad_y("y = np.timedelta64(1)", FLOAT)),
+    "timedelta64": (np.timedelta64(1, "s"), bad_y("y = np.timedelta64(1,'s')", FLOAT)),
     "Decimal sNaN": (Decimal("sNaN"), bad_y("y = Decimal('sNaN')", IMPUTE)),
     "Fraction 10^400": (Fraction(10**400), bad_y("y = Fraction(1", IMPUTE)),
     "mapping": ({"y": 1.0}, bad_y("y = {'y': 1.0}", FLOAT)),

@@ -267,7 +267,7 @@ def _exact(array: Any, field: str, error: type[InputError]) -> Matrix:
 
 def _all_within(values: Matrix, limit: float) -> bool:
     """Whether every value is a number within the limit, with no copy made; NaN is not."""
-    return values.size == 0 or bool(values.max() <= limit and values.min() >= -limit)
+    return values.size == 0 or bool(np.max(values) <= limit and np.min(values) >= -limit)
 
 
 def _place(flat: int, shape: tuple[int, ...]) -> str:

@@ -74,7 +74,7 @@ def totals(ledger: Matrix) -> Totals:
         squared_norms=float(value[layout.NORMS]),
         widest=float(ledger[layout.WIDEST, 0]),
         longest=float(ledger[layout.LONGEST, 0]),
-        largest=float(largest.max(initial=0.0)),
+        largest=float(np.max(largest, initial=0.0)),
         missed=float(value[layout.MISSED]),
         outcome_square=float(largest @ largest),
         workers=int(ledger[layout.ROUNDS, 1]),

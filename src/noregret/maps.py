@@ -152,7 +152,7 @@ class DictionaryDoor:
                 late = residual[first:] > self.budget.tolerance * itself[first:]
                 if not late.any():
                     break
-                j = first + int(late.argmax())
+                j = first + int(np.argmax(late))
                 root = math.sqrt(residual[j])
                 new = np.zeros(len(part))
                 overlap = self.kernel.column(part[j:], part[j]) - phi[:, j] @ phi[:, j:]

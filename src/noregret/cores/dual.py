@@ -230,8 +230,9 @@ class DualCore:
             raise _not_a_kernel(self.rounds + int(info), None)
         L = U.T
         root = np.diagonal(L).copy()
-        if root.min() < 1.0 - 1e3 * EPS * (T + t) * float(priors.max()) * float(root.max()) ** 2:
-            raise _not_a_kernel(self.rounds + 1 + int(root.argmin()), float(root.min()) ** 2 - 1.0)
+        least, most = float(np.min(root)), float(np.max(root))
+        if least < 1.0 - 1e3 * EPS * (T + t) * float(np.max(priors)) * most**2:
+            raise _not_a_kernel(self.rounds + 1 + int(np.argmin(root)), least**2 - 1.0)
         z = blas.dtrsm(1.0, U, ys - known, trans_a=1)
         mean = known + (L @ z - root[:, None] * z)
         if not (np.isfinite(root).all() and np.isfinite(mean).all()):
