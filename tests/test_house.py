@@ -41,7 +41,7 @@ def test_every_public_name_can_be_had_and_is_documented() -> None:
         if name != "__version__":
             assert ">>>" in thing.__doc__, f"{name} has no runnable example"
     with pytest.raises(AttributeError, match="no attribute 'Rigde'"):
-        nr.Rigde  # noqa: B018
+        nr.Rigde  # noqa: B018  # asking is the test
 
 
 def test_every_module_keeps_its_promises() -> None:

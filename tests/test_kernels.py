@@ -220,10 +220,8 @@ BUDGETS = [
 def test_budgets_replay_as_they_go(kernel, budget, drift, intercept) -> None:
     rng = np.random.default_rng(4)
     X, y = rng.uniform(-1, 1, (90, 2)), rng.standard_normal(90)
-    make = lambda: nr.AAR(  # noqa: E731
-        0.5, kernel=kernel, budget=budget, drift=drift, fit_intercept=intercept
-    )
-    one, many = make(), make()
+    settings_ = {"kernel": kernel, "budget": budget, "drift": drift, "fit_intercept": intercept}
+    one, many = nr.AAR(0.5, **settings_), nr.AAR(0.5, **settings_)
     forecasts = one_at_a_time(one, X, y)
     parts = [many.replay(X[s], y[s]) for s in (slice(40), slice(40, None))]
     assert_allclose(np.concatenate([p.forecast for p in parts]), forecasts, rtol=1e-8, atol=1e-9)
@@ -285,7 +283,7 @@ def test_any_objects_will_do() -> None:
     on_a_budget.replay(documents, stars)
     assert on_a_budget.certificate().holds is True
     with pytest.raises(AttributeError, match="objects"):
-        learner.n_features_in_  # noqa: B018
+        learner.n_features_in_  # noqa: B018  # asking is the test
     dicts = nr.AAR(kernel=lambda X, Z: np.array([[float(len(x & z)) for z in Z] for x in X]))
     dicts.learn_one(frozenset("ab"), 1.0)
     assert dicts.predict_one(frozenset("b")) > 0
@@ -357,7 +355,7 @@ def test_bad_kernels_and_budgets_are_refused_by_name() -> None:
     with pytest.raises(MergeError, match="cannot be merged"):
         one.merge(nr.AAR(kernel="rbf").fit(x[None], [1.0]))
     with pytest.raises(AttributeError, match="no coefficients"):
-        one.coef_  # noqa: B018
+        one.coef_  # noqa: B018  # asking is the test
     maps = [nr.Ridge(budget=nr.Taylor(2)).fit(np.eye(3), np.arange(3.0)) for _ in range(2)]
     assert maps[0].merge(maps[1]).certificate().holds is True
 

@@ -82,7 +82,7 @@ class KernelStream:
         ys = outcomes_like(y, m, scalar=self.scalar)
         point = self.inputs.one(x)
         look = self.core.look(point)
-        size = math.sqrt(max(self.core.kernel.itself(point), 0.0))
+        size = math.sqrt(max(self.core.peak, 0.0))
         fit = self.core.absorb(point, ys)
         at = self.work[AT]
         at[ROOT], at[NORM], at[PEAK] = look.root, size, size

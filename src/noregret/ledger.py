@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import layout
+from noregret._ops.ledger import add as compensated
 from noregret.types import Matrix
 
 __all__ = ["Totals", "add", "merged", "open_ledger", "totals"]
@@ -50,8 +51,6 @@ def open_ledger(m: int) -> Matrix:
 
 def add(ledger: Matrix, row: int, term: float) -> None:
     """Add a term to one column."""
-    from noregret._ops.ledger import add as compensated
-
     compensated(ledger, row, term)
 
 

@@ -43,6 +43,7 @@ ndarray, float64 = np.ndarray, np.dtype(np.float64)
 _predict, _learn = bare(rounds.predict), bare(rounds.learn)
 
 
+# scikit-learn is untyped, and its name for this ends without Error too
 class NotFitted(NotLearnedError, NotFittedError):  # type: ignore[misc]  # noqa: N818
     """Nothing has been learned yet; scikit-learn's NotFittedError too."""
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from noregret._ops import bare, layout, rounds
 from noregret._ops.layout import AT, CEILING, CLOSED, LEVEL, OFFSET, OK, RULE
-from noregret.cores import DriftCore, PrimalCore
+from noregret.cores import Core, DriftCore, PrimalCore
 from noregret.cores.schedule import Drift
 from noregret.doors import Door, Names, Positions
 from noregret.errors import FeatureError, MergeError, NumericalError, OutcomeError
@@ -44,7 +44,7 @@ class Plan:
     kernel: Kernel | None = None
     budget: Any = None
 
-    def core(self, n: int, m: int) -> PrimalCore | DriftCore:
+    def core(self, n: int, m: int) -> Core:
         """A core for n features, the constant one included, and m outcomes."""
         if callable(self.drift) or self.drift > 0.0:
             return DriftCore(self.prior_precision, self.drift, n, m)
@@ -59,7 +59,7 @@ class Stream:
     def __init__(
         self,
         plan: Plan,
-        core: PrimalCore | DriftCore,
+        core: Core,
         ledger: Matrix,
         door: Door,
         *,

@@ -21,10 +21,20 @@ class Core(Protocol):
 
     factor: Matrix
     work: Matrix
+    drifts: bool  # experts may change
+    alone: bool  # a compiled round does all that there is to do
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n, m)."""
+        ...
+
+    def prepare(self) -> None:
+        """What must be known before a compiled round."""
+        ...
+
+    def moved(self) -> None:
+        """What must be counted after one."""
         ...
 
     def look(self, x: Vector) -> Look:

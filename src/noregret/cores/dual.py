@@ -58,6 +58,7 @@ class DualCore:
         "_z",
         "drift",
         "kernel",
+        "peak",
         "prior",
         "prior_precision",
         "priors",
@@ -85,6 +86,7 @@ class DualCore:
         self._z: Matrix = np.empty((FIRST, m))
         self._priors: Vector = np.empty(FIRST)  # S_t = sum_{s<=t} 1/a_s of each row
         self._last: tuple[Any, Vector, Look] | None = None
+        self.peak = 0.0  # k(x, x) of the last look
 
     @property
     def drifts(self) -> bool:
@@ -122,13 +124,15 @@ class DualCore:
             if t:
                 kbar = self._priors[:t] * self.kernel.column(self.inputs, x)
                 l = blas.dtpsv(t, self._packed, kbar, trans=1, overwrite_x=1)
-            d = self._spread(self.prior * self.kernel.itself(x), float(l @ l))
+            peak = self.kernel.itself(x)
+            d = self._spread(self.prior * peak, float(l @ l))
             mean = l @ self._z[:t]
         if not np.isfinite(mean).all():
             raise _too_large()
         mean.flags.writeable = False  # it is kept for the round to come
         look = Look(mean, math.sqrt(d))
         self._last = x.copy() if isinstance(x, np.ndarray) else x, l, look
+        self.peak = peak
         return look
 
     def _spread(self, itself: float, explained: float) -> float:
