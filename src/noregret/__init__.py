@@ -25,16 +25,32 @@ if TYPE_CHECKING:
     from noregret.budgets import Taylor as Taylor
     from noregret.budgets import Window as Window
     from noregret.certificates import Certificate as Certificate
+    from noregret.experts.aggregating import AggregatingAlgorithm as AggregatingAlgorithm
+    from noregret.experts.aggregating import BayesianAlgorithm as BayesianAlgorithm
+    from noregret.experts.aggregating import ExponentialWeights as ExponentialWeights
+    from noregret.experts.aggregation import Aggregation as Aggregation
+    from noregret.experts.aggregation import aggregate as aggregate
+    from noregret.experts.comparators import best_sequence as best_sequence
+    from noregret.experts.grid import over as over
     from noregret.gaussian import AAR as AAR
     from noregret.gaussian import BayesianRidge as BayesianRidge
     from noregret.gaussian import Ridge as Ridge
     from noregret.hindsight import Hindsight as Hindsight
     from noregret.replay import Replay as Replay
+    from noregret.types import Mixture as Mixture
     from noregret.types import Normal as Normal
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AggregatingAlgorithm": "experts.aggregating",
+    "Aggregation": "experts.aggregation",
+    "BayesianAlgorithm": "experts.aggregating",
+    "ExponentialWeights": "experts.aggregating",
+    "Mixture": "types",
+    "aggregate": "experts.aggregation",
+    "best_sequence": "experts.comparators",
+    "over": "experts.grid",
     "Hindsight": "hindsight",
     "Nystrom": "budgets",
     "Polynomial": "budgets",
@@ -51,9 +67,14 @@ _HOMES = {
 
 __all__ = [
     "AAR",
+    "AggregatingAlgorithm",
+    "Aggregation",
+    "BayesianAlgorithm",
     "BayesianRidge",
     "Certificate",
+    "ExponentialWeights",
     "Hindsight",
+    "Mixture",
     "Normal",
     "Nystrom",
     "Polynomial",
@@ -63,6 +84,9 @@ __all__ = [
     "Taylor",
     "Window",
     "__version__",
+    "aggregate",
+    "best_sequence",
+    "over",
 ]
 
 

@@ -12,7 +12,7 @@ from noregret.certificates import Certificate
 from noregret.errors import NoRegretError
 from noregret.types import Matrix, Vector
 
-__all__ = ["Replay"]
+__all__ = ["Replay", "module"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +32,8 @@ class Replay:
     """
 
     forecast: Matrix
-    mean: Matrix
-    spread: Vector
+    mean: Matrix | None  # None where the learner has no mean or spread apart from its forecast
+    spread: Vector | None
     loss: Vector
     certificate: Certificate
     library: str = "pandas"
@@ -44,21 +44,22 @@ class Replay:
     def columns(self) -> dict[str, Vector]:
         """The columns by name; with m outcomes, forecast_0, forecast_1, ..."""
         named: dict[str, Vector] = {}
-        for name, values in (("forecast", self.forecast), ("mean", self.mean)):
-            if values.ndim == 1:
+        both = {"forecast": self.forecast, "mean": self.mean, "spread": self.spread}
+        for name, values in both.items():
+            if values is not None and values.ndim == 1:
                 named[name] = values
-            else:
+            elif values is not None:
                 named |= {f"{name}_{k}": values[:, k] for k in range(values.shape[1])}
-        return named | {"spread": self.spread, "loss": self.loss}
+        return named | {"loss": self.loss}
 
     def to_frame(self) -> Any:
         """A frame of the library that X came in, else pandas."""
-        return _module(self.library, "to_frame").DataFrame(self.columns())
+        return module(self.library, "to_frame").DataFrame(self.columns())
 
     def plot(self, ax: Any = None) -> Any:
         """Cumulative loss against that of the best expert in hindsight; returns the axes."""
         if ax is None:
-            _, ax = _module("matplotlib.pyplot", "plot").subplots()
+            _, ax = module("matplotlib.pyplot", "plot").subplots()
         rounds = np.arange(1, len(self) + 1)
         ax.plot(rounds, np.cumsum(self.loss), label="loss paid")
         last = self.certificate
@@ -70,7 +71,8 @@ class Replay:
         return ax
 
 
-def _module(name: str, wanted_by: str) -> Any:
+def module(name: str, wanted_by: str) -> Any:
+    """A module that only some calls need, or the error that says how to get it."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Forecast", "Integers", "Look", "Matrix", "Normal", "Track", "Vector"]
+__all__ = ["Forecast", "Integers", "Look", "Matrix", "Mixture", "Normal", "Track", "Vector"]
 
 Vector = npt.NDArray[np.float64]
 """A 1-D array of float64."""
@@ -61,6 +61,45 @@ class Normal:
         """ln of the density at y, summed over the outcomes of one round."""
         e = np.atleast_1d(np.subtract(y, self.mean)) / self.std
         return float(-0.5 * (e @ e) - e.size * (0.5 * math.log(2.0 * math.pi) + math.log(self.std)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """A mixture of distributions, such as a pool's forecast under log loss.
+
+    >>> mixture = Mixture(np.array([0.5, 0.5]), (Normal(-1.0, 1.0), Normal(1.0, 1.0)))
+    >>> mixture.mean, mixture.var
+    (0.0, 2.0)
+    >>> round(mixture.log_density(0.0), 6)
+    -1.418939
+    """
+
+    weights: Vector
+    components: tuple[Any, ...]
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean of the means."""
+        return float(self.weights @ [c.mean for c in self.components])
+
+    @property
+    def var(self) -> float:
+        """The variance: within the components, and between their means."""
+        apart = [c.var + (c.mean - self.mean) ** 2 for c in self.components]
+        return float(self.weights @ apart)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.var)
+
+    def log_density(self, y: float) -> float:
+        """ln of the density at y."""
+        logs = np.array([c.log_density(y) for c in self.components])
+        top = float(np.max(logs))
+        if top == -math.inf:
+            return top
+        return top + math.log(float(self.weights @ np.exp(logs - top)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Pools of experts: anything that forecasts, merged so that the best of them is hardly beaten."""

@@ -1,0 +1,393 @@
+"""Pools as learners: the Aggregating Algorithm, the Bayesian Algorithm, exponential weights."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from noregret import features, losses
+from noregret._ops.mixing import LIKELIHOOD
+from noregret.certificates import Certificate
+from noregret.errors import InputError, NotLearnedError, OutcomeError, ParameterError
+from noregret.experts.aggregation import Aggregation, replayed
+from noregret.experts.members import Member, hear, member, members, replays, rows_of
+from noregret.experts.pool import Pool
+from noregret.experts.reading import prior_of, probabilities, share_of
+from noregret.experts.statements import chain, statements
+from noregret.losses import Game
+from noregret.types import Mixture, Vector
+
+__all__ = ["AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "Merger"]
+
+
+class Merger(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """What all pools share; a child says which game is played."""
+
+    # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.
+    __slots__ = ("_lock", "_members", "_pool")
+
+    experts: Any
+    prior: Any
+    _lock: Lock
+    _members: dict[str, Member]
+    _pool: Pool | None
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A pool that has seen nothing."""
+        self: Self = super().__new__(cls)
+        self._lock, self._members, self._pool = Lock(), {}, None
+        return self
+
+    def _game(self) -> Game:
+        raise NotImplementedError
+
+    def _share(self) -> float:
+        return 0.0
+
+    def _open(self) -> Pool:
+        """The pool, begun with the first call; the caller holds the lock."""
+        if self._pool is None:
+            found = members(self.experts)
+            pool = Pool.start(self._game(), prior_of(self.prior, list(found)), self._share())
+            self._members, self._pool = found, pool
+        return self._pool
+
+    def _learned(self) -> Pool:
+        if self._pool is None or not self._pool.totals().rounds:
+            raise NotLearnedError(
+                f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
+            )
+        return self._pool
+
+    # One round ------------------------------------------------------------------------------
+
+    def _hear(self, x: Any) -> tuple[Vector, list[Any]]:
+        """What each expert says of x."""
+        density = self._open().game.kind == LIKELIHOOD
+        said = [m.forecast(x, density=density) for m in self._members.values()]
+        return hear(said, list(self._members))
+
+    def predict_one(self, x: Any) -> float:
+        """The pool's forecast at x; under log loss the mean, or the probability of outcome 1.
+
+        x goes to each expert as it is.  Where experts are names, x gives their forecasts: a mapping
+        of expert to forecast, or a row in the experts' order.
+        """
+        with self._lock:
+            return self._open().forecast(self._hear(x)[0])
+
+    def predictive(self, x: Any) -> Mixture:
+        """The mixture of the experts' distributions at x; only under log loss."""
+        with self._lock:
+            pool = self._open()
+            numbers, said = self._hear(x)
+            if pool.game.kind != LIKELIHOOD or not any(hasattr(s, "log_density") for s in said):
+                raise NotLearnedError("only pools of distributions under log loss have a mixture")
+            weights = pool.weights(numbers)
+            awake = ~np.isnan(numbers)
+            return Mixture(weights[awake], tuple(s for s in said if s is not None))
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn that x had the outcome y; every learner among the experts learns it too."""
+        with self._lock:
+            pool = self._open()
+            outcome = pool.game.outcome(features.outcome(y))
+            numbers, said = self._hear(x)
+            costs = _costs(said, outcome) if pool.game.kind == LIKELIHOOD else None
+            after = pool.copy()
+            after.learn(numbers, outcome, costs)
+            for m in self._members.values():
+                m.learn(x, outcome)
+            self._pool = after
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def replay(self, X: Any, y: Any) -> Aggregation:
+        """Predict-then-learn over all rows, as the loop over rounds would go.
+
+        Experts that can replay do so at array speed; the pool itself runs compiled.
+        """
+        with self._lock:
+            return self._run(self._open(), self._members, X, y)
+
+    def _run(self, pool: Pool, held: dict[str, Member], X: Any, y: Any) -> Aggregation:
+        rows = rows_of(X)
+        table, scalar = features.outcome_table(y, len(rows))
+        if not scalar:
+            raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome a round")
+        ys = np.array([pool.game.outcome(value) for value in table[:, 0].tolist()])
+        density = pool.game.kind == LIKELIHOOD
+        copies = copy.deepcopy(held)
+        said = np.empty((len(ys), pool.size))
+        costs = np.empty((len(ys), pool.size)) if density else None
+        for j, (name, m) in enumerate(copies.items()):
+            heard = replays(m, X, rows, ys, density=density)
+            said[:, j], objects = hear(heard, [name] * len(ys))
+            if costs is not None:
+                costs[:, j] = [_cost(s, v) for s, v in zip(objects, ys.tolist())]
+        after, result = replayed(pool, said, costs, ys, list(copies), X)
+        self._members, self._pool = copies, after
+        return result
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn all rows, in order, on top of what was learned before."""
+        self.replay(X, y)
+        return self
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Begin again with the experts as they were given, then learn all rows in order."""
+        with self._lock:
+            found = members(self.experts)
+            pool = Pool.start(self._game(), prior_of(self.prior, list(found)), self._share())
+            self._run(pool, found, X, y)
+        return self
+
+    def predict(self, X: Any) -> Vector:
+        """Forecasts at every row, from what has been learned so far; nothing is learned."""
+        with self._lock:
+            pool = self._learned()
+            said = np.array([self._hear(x)[0] for x in rows_of(X)])
+            return pool.survey(said)
+
+    # Experts --------------------------------------------------------------------------------
+
+    def join(self, expert: Any, weight: float, *, name: str | None = None) -> None:
+        """Let one more expert in, with this share of all weight (between 0 and 1) from now on.
+
+        It counts as having slept so far; the others' weights shrink by 1 - weight.
+        """
+        if not isinstance(weight, int | float | np.number) or not 0.0 < weight < 1.0:
+            raise ParameterError(f"weight = {weight!r}: it must be a number between 0 and 1")
+        with self._lock:
+            pool = self._open()
+            label = name or next(iter(members([expert])))
+            if label in self._members:
+                raise ParameterError(f"name = {label!r}: an expert of this name is here already")
+            self._members = self._members | {label: member(expert, pool.size)}
+            self._pool = pool.joined(float(weight))
+
+    @property
+    def experts_(self) -> dict[str, Any]:
+        """The experts by name, as they are now."""
+        return {name: m.model for name, m in self._members.items()}
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """The weights by expert, adding up to 1."""
+        with self._lock:
+            return dict(zip(self._members, self._learned().weights().tolist()))
+
+    @property
+    def losses_(self) -> dict[str, float]:
+        """What each expert has lost so far; the pool's own mix where it slept."""
+        with self._lock:
+            return dict(zip(self._members, self._learned().totals().paid.tolist()))
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many rounds have been learned."""
+        return self._learned().totals().rounds
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._pool is not None
+
+    # Certificates ---------------------------------------------------------------------------
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        with self._lock:
+            pool = self._learned()
+            totals = pool.totals()
+            cells = [(name, _certificates(m.model)) for name, m in self._members.items()]
+        return [*statements(pool.game, totals), *chain(pool.game, totals, cells)]
+
+    def certificate(self) -> Certificate:
+        """The main certificate."""
+        with self._lock:
+            pool = self._learned()
+        return statements(pool.game, pool.totals())[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = dict(super().__getstate__())
+            return state | {"__pool": (copy.deepcopy(self._members), copy.deepcopy(self._pool))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._lock = Lock()
+        self._members, self._pool = state.pop("__pool")
+        super().__setstate__(state)
+
+
+def _certificates(model: Any) -> Sequence[Certificate]:
+    try:
+        found: Sequence[Certificate] = model.certificates()
+    except (AttributeError, NotLearnedError):
+        return ()
+    return found
+
+
+def _costs(said: Sequence[Any], y: float) -> Vector:
+    return np.array([_cost(s, y) for s in said])
+
+
+def _cost(said: Any, y: float) -> float:
+    """The log loss of one forecast; NaN of one who sleeps."""
+    if said is None:
+        return math.nan
+    if hasattr(said, "log_density"):
+        density = float(said.log_density(y))
+        if math.isnan(density) or density == math.inf:
+            raise InputError(f"{said!r} gives y = {y!r} a log density of {density!r}")
+        return -density
+    return float(probabilities(np.array([[said]], dtype=np.float64), np.array([y]))[0, 0])
+
+
+class AggregatingAlgorithm(Merger):
+    """Vovk's Aggregating Algorithm: forecasts of anything, merged.
+
+    With N experts and outcomes in [lo, hi] the square loss satisfies, on any data,
+
+        sum (y - g)^2 <= min_j sum (y - g_j)^2 + (hi-lo)^2/2 ln N
+
+    and loss_t <= -(1/eta) ln sum_j weight_j exp(-eta loss_tj) in every single round.  Weights are
+    kept as logarithms; g comes from the substitution function, so experts may leave [lo, hi].
+
+    Cost: what the experts cost, and three exponentials an expert; 12 numbers an expert.
+
+    Parameters
+    ----------
+    experts : a list, or a mapping by name, of learners, scikit-learn estimators, functions of x,
+        and strings: names of forecasts that the caller gives in x.  They are copied.
+    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the stream goes, as 2^k
+        times the first width that was seen; the certificate adds what rounds beyond it cost.
+    loss : "square", "log" (distributions or probabilities) or "brier" (probabilities).
+    share : Fixed Share: this part of all weight returns to the prior after each round, so that
+        experts may take turns; the certificate compares with sequences of experts.
+    prior : weights before the first round, by expert; equal by default.
+
+    An expert whose forecast is None, absent or NaN sleeps: its weight stays as it is.
+
+    >>> pool = AggregatingAlgorithm(["model", "operator"], outcome_range=(0.0, 10.0))
+    >>> for t in range(100):
+    ...     x = {"model": 5.0 + t % 2, "operator": 5.5}
+    ...     forecast = pool.predict_one(x)
+    ...     pool.learn_one(x, 5.0 + t % 2)
+    >>> {name: round(weight, 3) for name, weight in pool.weights_.items()}
+    {'model': 0.622, 'operator': 0.378}
+    >>> print(pool.certificate())
+    Aggregating Algorithm: holds after 100 rounds [upper bound]
+      sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 1/p_j)
+      loss 4.87205, best in hindsight 0, bound 34.6574 (slack 29.8)
+      [x] 0 <= y <= 10, as given
+    """
+
+    def __init__(
+        self,
+        experts: Any,
+        *,
+        outcome_range: Any = None,
+        loss: str = "square",
+        share: float = 0.0,
+        prior: Any = None,
+    ) -> None:
+        self.experts = experts
+        self.outcome_range = outcome_range
+        self.loss = loss
+        self.share = share
+        self.prior = prior
+
+    def _game(self) -> Game:
+        return losses.game(self.loss, self.outcome_range)
+
+    def _share(self) -> float:
+        return share_of(self.share)
+
+
+class BayesianAlgorithm(Merger):
+    """The Bayesian mixture of distributions: log loss, learning rate 1.
+
+    Its forecast is the mixture sum_j weight_j density_j, and on any data
+
+        log loss = -ln sum_j p_j exp(-L_j) <= min_j (L_j + ln 1/p_j)
+
+    Cost: what the experts cost, and an exponential an expert; 12 numbers an expert.
+
+    Parameters
+    ----------
+    experts : as in AggregatingAlgorithm; each forecasts a distribution (`predictive`, or anything
+        with `log_density`), or the probability of outcome 1.
+    prior : weights before the first round, by expert; equal by default.
+
+    >>> import noregret as nr
+    >>> pool = BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[0.01, 1.0, 100.0]))
+    >>> for t in range(50):
+    ...     pool.learn_one({"one": 1.0}, float(t % 3))
+    >>> max(pool.weights_, key=pool.weights_.get)
+    'BayesianRidge()'
+    >>> pool.predictive({"one": 1.0})
+    Mixture(...
+    >>> certificate = pool.certificate()
+    >>> certificate.kind, certificate.holds
+    ('equality', True)
+    """
+
+    def __init__(self, experts: Any, *, prior: Any = None) -> None:
+        self.experts = experts
+        self.prior = prior
+
+    def _game(self) -> Game:
+        return losses.game("log", None)
+
+
+class ExponentialWeights(Merger):
+    """Exponential weights with the weighted mean as forecast.
+
+    With forecasts and outcomes in [lo, hi] and learning rate eta = 1/(2 (hi-lo)^2), at which
+    exp(-eta (y - g)^2) is concave in g,
+
+        sum (y - g)^2 <= min_j (L_j + 2 (hi-lo)^2 ln 1/p_j)
+
+    four times what the Aggregating Algorithm needs.  Other rates up to that pay ln(1/p_j)/eta;
+    larger ones eta T (hi-lo)^4/8 on top.
+
+    Cost: what the experts cost, and two exponentials an expert; 12 numbers an expert.
+
+    Parameters
+    ----------
+    experts : as in AggregatingAlgorithm.
+    outcome_range : Y for [-Y, Y], or a pair (lo, hi).
+    learning_rate : eta; 1/(2 (hi-lo)^2) by default.
+    prior : weights before the first round, by expert; equal by default.
+
+    >>> pool = ExponentialWeights(["a", "b"], outcome_range=(0, 1))
+    >>> for t in range(20):
+    ...     pool.learn_one({"a": 1.0, "b": 0.0}, 1.0)
+    >>> print(pool.certificate())
+    exponential weights: holds after 20 rounds [upper bound]
+      sum (y - g)^2 <= min_j (L_j + (1/eta) ln 1/p_j), eta = 0.5
+      loss 0.521733, best in hindsight 0, bound 1.38629 (slack 0.865)
+      [x] 0 <= y <= 1, as given
+      [x] |y - g_j| <= hi - lo = 1 for every expert: the largest was 1
+    """
+
+    def __init__(
+        self,
+        experts: Any,
+        *,
+        outcome_range: Any,
+        learning_rate: float | None = None,
+        prior: Any = None,
+    ) -> None:
+        self.experts = experts
+        self.outcome_range = outcome_range
+        self.learning_rate = learning_rate
+        self.prior = prior
+
+    def _game(self) -> Game:
+        return losses.averaged(self.outcome_range, self.learning_rate)

@@ -1,0 +1,153 @@
+"""Aggregating a table of forecasts: replays of pools, and what could have been in hindsight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from noregret.certificates import Certificate
+from noregret.errors import NotLearnedError
+from noregret.experts.comparators import Comparator, best_sequence, combinations
+from noregret.experts.pool import Pool
+from noregret.experts.reading import prior_of, read, share_of
+from noregret.experts.statements import statements, tracking
+from noregret.losses import game
+from noregret.replay import Replay, module
+from noregret.types import Integers, Matrix, Vector
+
+__all__ = ["Aggregation", "aggregate", "replayed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregation(Replay):
+    """A replay of a pool: also the weights of the experts, and comparators in hindsight.
+
+    >>> import numpy as np
+    >>> result = aggregate(np.array([[0.0, 1.0], [0.2, 0.8]]), [1.0, 1.0], outcome_range=(0, 1))
+    >>> result.forecast.round(4), result.weights.round(4).tolist()
+    (array([0.5   , 0.7172]), [[0.5, 0.5], [0.1192, 0.8808]])
+    >>> [f"{c.name}: {c.loss:.3f}" for c in result.hindsight()]
+    ['best expert: expert_1: 0.040', 'uniform: 0.500', 'best convex: 0.040', 'best linear: 0.000']
+    """
+
+    experts: Sequence[str] = ()
+    certificates: Sequence[Certificate] = ()
+    said: Matrix = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    y: Vector = field(default_factory=lambda: np.empty(0), repr=False)
+    costs: Matrix | None = field(default=None, repr=False)
+    start: Pool | None = field(default=None, repr=False)
+    pool: Pool | None = field(default=None, repr=False)
+
+    @property
+    def weights(self) -> Matrix:
+        """The weights that each round's forecast was made with, a row a round.
+
+        They are worked out anew at each call, so that a long replay does not have to keep them.
+        """
+        assert self.start is not None
+        again: Matrix = self.start.copy().replay(self.said, self.y, self.costs, weights=True)[2]
+        return again
+
+    @property
+    def expert_losses(self) -> Matrix:
+        """What each expert lost in each round; NaN where it slept."""
+        if self.costs is not None:
+            return self.costs
+        gaps: Matrix = (self.y[:, None] - self.said) ** 2
+        return gaps
+
+    def hindsight(self) -> list[Comparator]:
+        """The best expert, the plain mean, the best convex and the best linear combination."""
+        if self.costs is not None:
+            raise NotLearnedError("hindsight() is for square loss; see expert_losses")
+        if np.isnan(self.said).any():
+            raise NotLearnedError("some experts slept: combinations of all need every forecast")
+        return combinations(self.said, self.y, self.experts)
+
+    def sequence(self, switches: int) -> tuple[Integers, float]:
+        """The best sequence of experts with at most so many switches, and its loss."""
+        return best_sequence(self.expert_losses, switches)
+
+    def tracking(self, switches: int) -> Certificate:
+        """Fixed Share's bound against the best sequence with at most so many switches."""
+        assert self.pool is not None
+        assert self.start is not None
+        totals = self.pool.totals()
+        if self.start.totals().rounds:
+            raise NotLearnedError("the pool had learned before this replay: its past is not here")
+        return tracking(self.pool.game, totals, switches, self.sequence(switches)[1])
+
+    def plot_weights(self, ax: Any = None) -> Any:
+        """The weights as bands over the rounds, the heaviest at the end below; returns the axes."""
+        if ax is None:
+            _, ax = module("matplotlib.pyplot", "plot_weights").subplots()
+        weights = self.weights
+        order = np.argsort(-weights[-1])
+        rounds = np.arange(1, len(self) + 1)
+        names = [self.experts[j] if i < 10 else "_" for i, j in enumerate(order)]
+        ax.stackplot(rounds, weights[:, order].T, labels=names, linewidth=0.0)
+        ax.set(xlabel="round", ylabel="weight", ylim=(0, 1), xlim=(1, max(len(self), 2)))
+        ax.legend(loc="upper left", fontsize="small")
+        return ax
+
+
+def aggregate(
+    forecasts: Any,
+    y: Any,
+    *,
+    outcome_range: Any = None,
+    loss: str = "square",
+    share: float = 0.0,
+    prior: Any = None,
+) -> Aggregation:
+    """Merge a T x N table of forecasts by the Aggregating Algorithm, in compiled code.
+
+    forecasts : one column an expert, an array or a frame; NaN where an expert sleeps.  For
+        loss="log" probabilities of outcome 1, or an array T x N x 2 of normal means and variances.
+    y : the outcomes.
+    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds go.
+    share : how much weight goes back to the prior after each round (Fixed Share).
+    prior : weights of the experts before the first round; equal by default.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.uniform(-1, 1, 500)
+    >>> result = aggregate(y[:, None] + rng.normal(0, [0.1, 0.5], (500, 2)), y, outcome_range=1.0)
+    >>> print(result.certificate)
+    Aggregating Algorithm: holds after 500 rounds [upper bound]
+      sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 1/p_j)
+      loss 4.88861, best in hindsight 4.77838, bound 6.16467 (slack 1.28)
+      [x] -1 <= y <= 1, as given
+    """
+    played = game(loss, outcome_range)
+    said, costs, names, ys = read(played, forecasts, y)
+    pool = Pool.start(played, prior_of(prior, names), share_of(share))
+    return replayed(pool, said, costs, ys, names, forecasts)[1]
+
+
+def replayed(
+    pool: Pool, said: Matrix, costs: Matrix | None, ys: Vector, names: Sequence[str], source: Any
+) -> tuple[Pool, Aggregation]:
+    """A pool after these rounds, and the account of them."""
+    after = pool.copy()
+    g, losses, _ = after.replay(said, ys, costs)
+    found = statements(after.game, after.totals())
+    library = type(source).__module__.partition(".")[0]
+    return after, Aggregation(
+        forecast=g,
+        mean=None,
+        spread=None,
+        loss=losses,
+        certificate=found[0],
+        library=library if library in ("pandas", "polars") else "pandas",
+        experts=tuple(names),
+        certificates=tuple(found),
+        said=said,
+        y=ys,
+        costs=costs,
+        start=pool,
+        pool=after,
+    )

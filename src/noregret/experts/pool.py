@@ -1,0 +1,219 @@
+"""The state of a pool: one array of experts, one book of sums; see noregret._ops.mixing.
+
+A call that is refused leaves both as they were: what is learned goes to a copy that takes their
+place when all went well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from noregret._ops import mixing
+from noregret._ops.mixing import (
+    BEST,
+    BOOK_ROWS,
+    CHANGES,
+    COST,
+    COURSE,
+    EXCESS,
+    GAME,
+    LOSS,
+    MIX,
+    OVER,
+    PAID,
+    POOL_ROWS,
+    PRIOR,
+    RANGE,
+    RATE,
+    REACH,
+    ROUNDS,
+    SAID,
+    SEEN,
+    STAY,
+    TRACK,
+    WIDTH,
+    WORST,
+)
+from noregret.errors import InputError, OutcomeError
+from noregret.losses import Game
+from noregret.types import Matrix, Vector
+
+__all__ = ["Pool", "PoolTotals"]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTotals:
+    """A pool's book, added up."""
+
+    rounds: int
+    loss: float
+    mix: float  # -(1/eta) ln sum_j p_j exp(-eta L_j), round by round
+    over: float  # what rounds outside the range cost more than their mix
+    worst: float  # largest (loss - mix) of a round inside, in units of its size
+    worst_round: int
+    outside: int  # rounds outside the range
+    first_outside: int
+    seen: tuple[float, float]  # smallest and largest outcome
+    width: float  # hi - lo that eta is made for
+    rate: float  # eta
+    share: float
+    paid: Vector  # by expert, the pool's mix where it slept
+    log_prior: Vector
+    best_sequence: float  # under Fixed Share, price included
+    best_course: float  # the loss of that sequence alone
+    switches: int
+    reach: float  # largest loss of any expert in a round
+
+
+class Pool:
+    """Weights in the log domain, what each expert paid, and the book of the pool."""
+
+    __slots__ = ("book", "cells", "game")
+
+    def __init__(self, game: Game, cells: Matrix, book: Matrix) -> None:
+        self.game, self.cells, self.book = game, cells, book
+
+    @classmethod
+    def start(cls, game: Game, prior: Vector, share: float = 0.0) -> Pool:
+        """A pool that has seen nothing; `prior` adds up to 1."""
+        cells = np.zeros((POOL_ROWS, prior.size))
+        cells[PRIOR] = np.log(prior)
+        cells[STAY] = np.log1p(-share * (1.0 - prior))
+        book = np.zeros((BOOK_ROWS, 2))
+        low, high = game.span or (0.0, 0.0)
+        book[GAME] = game.kind, game.scale
+        book[RATE] = game.rate, share
+        book[RANGE] = low, high
+        book[WIDTH] = high - low, game.learned
+        book[WORST, 0] = -math.inf
+        return cls(game, cells, book)
+
+    def copy(self) -> Pool:
+        """A pool that shares nothing with this one."""
+        return Pool(self.game, self.cells.copy(), self.book.copy())
+
+    @property
+    def size(self) -> int:
+        """How many experts there are."""
+        return int(self.cells.shape[1])
+
+    # One round ------------------------------------------------------------------------------
+
+    def forecast(self, said: Vector) -> float:
+        """The pool's forecast from those of the experts, NaN for those who sleep."""
+        self.cells[SAID] = said
+        mixing.wake(self.cells)
+        g = mixing.forecast(self.cells, self.book)
+        if g != g:
+            self._nobody(said)
+        return g
+
+    def learn(self, said: Vector, y: float, costs: Vector | None = None) -> tuple[float, float]:
+        """Learn one round; its forecast and its loss.  A likelihood game needs the losses too."""
+        g = self.forecast(said)
+        asleep = int(np.isnan(said).sum())
+        if costs is not None:
+            self.cells[COST] = costs
+            if mixing.leader(self.cells, 1.0) < 0:
+                raise OutcomeError(
+                    f"y = {y!r}: every expert awake gave it probability 0, so no mixture can go "
+                    "on; give each expert some chance of every outcome"
+                )
+        return g, mixing.settle(self.cells, self.book, y, g, asleep)
+
+    def weights(self, said: Vector | None = None) -> Vector:
+        """The weights, adding up to 1: of all experts, or of those awake."""
+        self.cells[SAID] = 0.0 if said is None else said
+        mixing.wake(self.cells)
+        weights = np.empty(self.size)
+        mixing.shares(self.cells, self.book, weights)
+        return weights
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def replay(
+        self, said: Matrix, y: Vector, costs: Matrix | None = None, *, weights: bool = False
+    ) -> tuple[Vector, Vector, Matrix]:
+        """Forecast-then-learn over rows: forecasts, losses and, if wanted, weights."""
+        forecasts, losses = np.empty(len(y)), np.empty(len(y))
+        kept = np.empty((len(y) if weights else 0, self.size))
+        none = np.empty((0, self.size))
+        given = none if costs is None else costs
+        cells, book = self.cells.copy(), self.book.copy()
+        failed = mixing.replay(cells, book, said, given, y, forecasts, losses, kept)
+        if failed >= 0:
+            if costs is not None and not np.isnan(said[failed]).all():
+                raise OutcomeError(
+                    f"y[{failed}] = {y[failed]!r}: every expert awake gave it probability 0"
+                )
+            self._nobody(said[failed], f" in row {failed}")
+        self.cells, self.book = cells, book
+        return forecasts, losses, kept
+
+    def survey(self, said: Matrix) -> Vector:
+        """Forecasts from every row; nothing is learned."""
+        forecasts = np.empty(len(said))
+        mixing.survey(self.cells, self.book, said, forecasts)
+        failed = np.isnan(forecasts)
+        if failed.any():
+            t = int(np.argmax(failed))
+            self._nobody(said[t], f" in row {t}")
+        return forecasts
+
+    def _nobody(self, said: Vector, where: str = "") -> None:
+        if np.isnan(said).all():
+            raise InputError(f"every expert sleeps{where}: at least one must forecast")
+        raise InputError(
+            f"only experts without any weight are awake{where}: each gave probability 0 to what "
+            "happened before; share > 0 would let them come back"
+        )
+
+    # Experts that join ----------------------------------------------------------------------
+
+    def joined(self, weight: float) -> Pool:
+        """A pool with one more expert, of this share of all weight from now on.
+
+        The others' priors shrink by 1 - weight, and the newcomer counts as having slept: it has
+        paid what the pool's mixture paid.
+        """
+        totals = self.totals()
+        cells = np.hstack([self.cells, np.zeros((POOL_ROWS, 1))])
+        cells[PRIOR, :-1] += math.log1p(-weight)
+        cells[PRIOR, -1] = math.log(weight)
+        cells[STAY] = np.log1p(-totals.share * -np.expm1(cells[PRIOR]))
+        for row in (PAID, TRACK, COURSE):
+            cells[row, -1] = totals.mix
+        return Pool(self.game, cells, self.book.copy())
+
+    def totals(self) -> PoolTotals:
+        """The book, added up."""
+        book, cells = self.book, self.cells
+        return PoolTotals(
+            rounds=int(book[ROUNDS, 0]),
+            loss=float(book[LOSS].sum()),
+            mix=float(book[MIX].sum()),
+            over=float(book[OVER].sum()),
+            worst=float(book[WORST, 0]),
+            worst_round=int(book[WORST, 1]),
+            outside=int(book[ROUNDS, 1]),
+            first_outside=int(book[CHANGES, 1]),
+            seen=(float(book[SEEN, 0]), float(book[SEEN, 1])),
+            width=float(book[WIDTH, 0]),
+            rate=float(book[RATE, 0]),
+            share=float(book[RATE, 1]),
+            paid=cells[PAID] + cells[PAID + 1],
+            log_prior=cells[PRIOR].copy(),
+            best_sequence=float(book[BEST, 0]),
+            best_course=float(book[BEST, 1]),
+            switches=int(book[CHANGES, 0]),
+            reach=float(book[REACH, 0]),
+        )
+
+    @property
+    def excess(self) -> Vector:
+        """u_j: each expert's loss less that of the mixture, as far as it is remembered."""
+        excess: Vector = self.cells[EXCESS].copy()
+        return excess

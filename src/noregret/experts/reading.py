@@ -1,0 +1,117 @@
+"""Reading what a pool is given: tables of forecasts, outcomes, priors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from noregret import features
+from noregret._ops import mixing
+from noregret._ops.mixing import LIKELIHOOD
+from noregret.errors import InputError, OutcomeError, ParameterError
+from noregret.losses import LARGEST, Game
+from noregret.types import Matrix, Vector
+
+__all__ = ["prior_of", "probabilities", "read", "share_of"]
+
+
+def read(
+    played: Game, forecasts: Any, y: Any
+) -> tuple[Matrix, Matrix | None, tuple[str, ...], Vector]:
+    """Forecasts, losses in a likelihood game, names and outcomes, checked."""
+    names = features.frame_names(forecasts)
+    normal = names is None and np.ndim(forecasts) == 3
+    said = np.asarray(forecasts, dtype=np.float64)
+    if said.ndim not in (2, 3) or 0 in said.shape or (normal and said.shape[2] != 2):
+        raise InputError(
+            f"forecasts has shape {said.shape}: give a row a round and a column an expert"
+        )
+    variances = np.ascontiguousarray(said[:, :, 1]) if normal else None
+    said = np.ascontiguousarray(said[:, :, 0] if normal else said)
+    labels = tuple(map(str, names)) if names else tuple(f"expert_{j}" for j in range(said.shape[1]))
+    where = mixing.beyond(said, LARGEST)
+    if where >= 0:
+        t, j = divmod(where, said.shape[1])
+        raise InputError(
+            f"forecasts[{t}, {labels[j]!r}] = {float(said[t, j])!r}: a pool takes numbers up to "
+            "1e150; NaN means that the expert sleeps"
+        )
+    table, scalar = features.outcome_table(y, len(said))
+    if not scalar:
+        raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome a round")
+    ys = np.ascontiguousarray(table[:, 0])
+    if np.abs(ys).max() > LARGEST or played.binary:
+        for value in ys.tolist():
+            played.outcome(value)
+    if normal and played.kind != LIKELIHOOD:
+        raise InputError("forecasts are means and variances: that is for loss='log'")
+    costs = None
+    if played.kind == LIKELIHOOD:
+        costs = (
+            _normal_losses(said, variances, ys)
+            if variances is not None
+            else probabilities(said, ys)
+        )
+    return said, costs, labels, ys
+
+
+def probabilities(said: Matrix, ys: Vector) -> Matrix:
+    """Log losses of the probabilities given to outcome 1."""
+    if not np.isin(ys, (0.0, 1.0)).all():
+        bad = int(np.argmin(np.isin(ys, (0.0, 1.0))))
+        raise OutcomeError(
+            f"y[{bad}] = {float(ys[bad])!r}: probabilities are for outcomes 0 and 1; "
+            "give densities for others"
+        )
+    outside = (said < 0.0) | (said > 1.0)
+    if outside.any():
+        t, j = (int(i) for i in np.unravel_index(int(np.argmax(outside)), said.shape))
+        raise InputError(
+            f"forecasts[{t}, {j}] = {float(said[t, j])!r} is not a probability: give 0 to 1"
+        )
+    with np.errstate(divide="ignore"):
+        losses: Matrix = -np.where(ys[:, None] == 1.0, np.log(said), np.log1p(-said))
+    return losses
+
+
+def _normal_losses(mean: Matrix, var: Matrix, ys: Vector) -> Matrix:
+    wrong = ~((var > 0.0) & np.isfinite(var)) & ~np.isnan(mean)
+    if wrong.any():
+        t, j = (int(i) for i in np.unravel_index(int(np.argmax(wrong)), var.shape))
+        raise InputError(
+            f"forecasts[{t}, {j}, 1] = {float(var[t, j])!r} is not a variance: give it > 0"
+        )
+    losses: Matrix = 0.5 * np.log(2.0 * np.pi * var) + 0.5 * (ys[:, None] - mean) ** 2 / var
+    return losses
+
+
+def share_of(share: Any) -> float:
+    """The share of Fixed Share, checked."""
+    if (
+        isinstance(share, int | float | np.number)
+        and not isinstance(share, bool)
+        and 0 <= share < 1
+    ):
+        return float(share)
+    raise ParameterError(f"share = {share!r}: it must be a number from 0 to less than 1")
+
+
+def prior_of(prior: Any, names: Sequence[str]) -> Vector:
+    """Prior weights by expert, made to add up to 1; equal where none are given."""
+    N = len(names)
+    if prior is None:
+        return np.full(N, 1.0 / N)
+    if isinstance(prior, Mapping):
+        if set(prior) != set(names):
+            raise ParameterError(f"prior names {sorted(prior)}, the experts are {sorted(names)}")
+        prior = [prior[name] for name in names]
+    try:
+        weights = np.array([float(p) for p in prior])
+    except (TypeError, ValueError):
+        raise ParameterError(f"prior = {prior!r}: give a positive number an expert") from None
+    if weights.size != N or not (weights > 0.0).all() or not np.isfinite(weights).all():
+        raise ParameterError(f"prior = {prior!r}: give {N} positive numbers, one an expert")
+    total: Vector = weights / weights.sum()
+    return total

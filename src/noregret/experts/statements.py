@@ -1,0 +1,264 @@
+"""What is proved of a pool, each statement a function from its totals to a certificate.
+
+L_j is the loss of expert j, the pool's own mix counted where j slept or had not joined, p_j its
+prior weight.  docs/theory.md has the derivations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from noregret._ops.mixing import AVERAGED, LIKELIHOOD
+from noregret.certificates import Assumption, Certificate, Kind
+from noregret.experts.pool import PoolTotals
+from noregret.losses import Game
+
+__all__ = ["chain", "statements", "tracking"]
+
+CLOSE = 1e-9
+"""How near a cell's certificate must be to what its pool charged it, to be about the same loss."""
+
+
+def statements(game: Game, t: PoolTotals) -> list[Certificate]:
+    """All that is proved of a pool, the main statement first."""
+    if game.kind == LIKELIHOOD:
+        found = [_likelihood(t)] if t.share == 0.0 else []
+    elif game.kind == AVERAGED:
+        return [_exponential_weights(game, t)]
+    else:
+        found = [_best_expert(game, t), _mixture(game, t)] if t.share == 0.0 else []
+    if t.share > 0.0:
+        found.append(_fixed_share(game, t))
+    return found if game.kind == LIKELIHOOD else [*found, _each_round(t)]
+
+
+def _paid(game: Game) -> str:
+    return "log loss" if game.kind == LIKELIHOOD else "sum (y - g)^2"
+
+
+def _nat(game: Game) -> str:
+    """1/eta in words, to stand before a logarithm."""
+    if game.kind == LIKELIHOOD:
+        return ""
+    return "1/2 ln" if game.binary else "(hi-lo)^2/2 ln"
+
+
+def _range(game: Game, t: PoolTotals) -> Assumption:
+    if game.kind == LIKELIHOOD:
+        return Assumption("losses are log losses, so that the learning rate is 1", met=True)
+    if game.span is None:
+        return Assumption(
+            f"range learned: hi - lo = {t.width:.6g} for outcomes seen from {t.seen[0]:.6g} to "
+            f"{t.seen[1]:.6g}; {t.outside} rounds beyond the range then known cost {t.over:.6g} "
+            "more than their mix",
+            met=True,
+        )
+    low, high = game.span
+    text = f"{low:.6g} <= y <= {high:.6g}, as given"
+    if t.outside:
+        text += f": {t.outside} outcomes were outside, the first in round {t.first_outside}"
+    return Assumption(text, met=t.outside == 0)
+
+
+def _state(
+    game: Game,
+    t: PoolTotals,
+    name: str,
+    kind: Kind,
+    *,
+    comparator: float,
+    bound: float,
+    statement: str,
+    more: Iterable[Assumption] = (),
+) -> Certificate:
+    learned = game.learned
+    return Certificate.of(
+        name=name,
+        kind=kind,
+        rounds=t.rounds,
+        loss=t.loss,
+        comparator=comparator,
+        bound=bound + (t.over if learned else 0.0),
+        statement=statement + (" + what rounds beyond the range cost" if learned else ""),
+        assumptions=(_range(game, t), *more),
+    )
+
+
+def _prices(t: PoolTotals) -> np.ndarray:
+    """(1/eta) ln(1/p_j) by expert."""
+    return np.abs(t.log_prior) / t.rate
+
+
+def _potential(t: PoolTotals) -> float:
+    """-(1/eta) ln sum_j p_j exp(-eta L_j)."""
+    best = float(np.min(t.paid))
+    if t.rate == math.inf or not math.isfinite(best):
+        return best
+    with np.errstate(under="ignore"):
+        total = np.exp(t.log_prior - t.rate * (t.paid - best)).sum()
+    return best - math.log(total) / t.rate
+
+
+def _best_expert(game: Game, t: PoolTotals) -> Certificate:
+    """Vovk 1990, 1998: loss <= L_j + (1/eta) ln(1/p_j) for every j."""
+    return _state(
+        game,
+        t,
+        "Aggregating Algorithm",
+        "upper bound",
+        comparator=float(np.min(t.paid)),
+        bound=float(np.min(t.paid + _prices(t))),
+        statement=f"{_paid(game)} <= min_j (L_j + {_nat(game)} 1/p_j)",
+    )
+
+
+def _mixture(game: Game, t: PoolTotals) -> Certificate:
+    """Sharper: loss <= -(1/eta) ln sum_j p_j exp(-eta L_j), the whole pool at once."""
+    return _state(
+        game,
+        t,
+        "Aggregating Algorithm, mixture form",
+        "upper bound",
+        comparator=float(np.min(t.paid)),
+        bound=_potential(t),
+        statement=f"{_paid(game)} <= -1/eta ln sum_j p_j exp(-eta L_j), eta = {t.rate:.6g}",
+    )
+
+
+def _likelihood(t: PoolTotals) -> Certificate:
+    """The Bayesian Algorithm's equality: the chain rule of probabilities."""
+    return Certificate.of(
+        name="Bayesian Algorithm",
+        kind="equality",
+        rounds=t.rounds,
+        loss=t.loss,
+        comparator=float(np.min(t.paid)),
+        bound=_potential(t),
+        statement="log loss = -ln sum_j p_j exp(-L_j) <= min_j (L_j + ln 1/p_j)",
+        scale=float(t.rounds),  # log densities may cancel
+    )
+
+
+def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
+    """Herbster and Warmuth 1998, for the sequence of experts that makes the bound least."""
+    return _state(
+        game,
+        t,
+        "Fixed Share",
+        "upper bound",
+        comparator=t.best_course,
+        bound=t.best_sequence,
+        statement=(
+            f"{_paid(game)} <= min over sequences of experts of (their loss + {_nat(game)} of "
+            f"1/p_j for each j they come to, 1/s for each switch, 1/(1-s+s p_j) for each other "
+            f"round); here {t.switches} switches, s = {t.share:.6g}"
+        ),
+    )
+
+
+def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
+    """The tracking bound for the best sequence with at most k switches, whose loss is given.
+
+    For equal priors 1/N: (k+1) ln N + k ln(1/s) + (T-1-k) ln(1/(1-s+s/N)), over eta.
+    """
+    N, T, s = t.log_prior.size, t.rounds, t.share
+    switches = k * math.log(1.0 / s) if k else 0.0
+    stays = -(T - 1 - k) * math.log1p(-s * (1.0 - 1.0 / N))
+    price = ((k + 1) * math.log(N) + switches + stays) / t.rate
+    even = np.allclose(t.log_prior, -math.log(N), rtol=0.0, atol=1e-12)
+    return _state(
+        game,
+        t,
+        f"Fixed Share, {k} switches",
+        "upper bound",
+        comparator=loss,
+        bound=loss + price,
+        statement=(
+            f"{_paid(game)} <= best sequence with {k} switches + {_nat(game)} of N^{k + 1} / "
+            f"(s^{k} (1-s+s/N)^(T-1-{k})), s = {s:.6g}"
+        ),
+        more=(
+            Assumption("all experts have the same prior weight", met=bool(even)),
+            Assumption("share > 0, or no switch at all", met=s > 0.0 or k == 0),
+        ),
+    )
+
+
+def _each_round(t: PoolTotals) -> Certificate:
+    """The inequality behind the bound, in its worst round: loss_t <= mix_t."""
+    spoken = t.worst_round > 0
+    return Certificate.of(
+        name="every round",
+        kind="upper bound",
+        rounds=t.rounds - t.outside,
+        loss=t.worst if spoken else 0.0,
+        comparator=0.0,
+        bound=0.0,
+        statement=(
+            "max_t (loss_t - mix_t) <= 0, mix_t = -1/eta ln sum_j weight_j exp(-eta loss_tj), in "
+            f"units of the round's losses or 1/eta; worst in round {t.worst_round}"
+        ),
+        assumptions=(Assumption(f"{t.rounds - t.outside} rounds had y in the range", met=True),),
+        scale=1.0,
+    )
+
+
+def _exponential_weights(game: Game, t: PoolTotals) -> Certificate:
+    """Kivinen and Warmuth 1999 for an exp-concave rate; else Hoeffding's for bounded losses."""
+    width = t.width
+    concave = game.scale <= 0.5 * (1.0 + 1e-12)
+    extra = 0.0 if concave else t.rate * t.rounds * width**4 / 8.0
+    more = "" if concave else " + eta T (hi-lo)^4/8"
+    within = Assumption(
+        f"|y - g_j| <= hi - lo = {width:.6g} for every expert: the largest was "
+        f"{math.sqrt(t.reach):.6g}",
+        met=t.reach <= width * width * (1.0 + 1e-12),
+    )
+    return _state(
+        game,
+        t,
+        "exponential weights" + ("" if concave else ", bounded losses"),
+        "upper bound",
+        comparator=float(np.min(t.paid)),
+        bound=float(np.min(t.paid + _prices(t))) + extra,
+        statement=f"sum (y - g)^2 <= min_j (L_j + (1/eta) ln 1/p_j){more}, eta = {t.rate:.6g}",
+        more=(within,),
+    )
+
+
+def chain(
+    game: Game, t: PoolTotals, cells: Sequence[tuple[str, Sequence[Certificate]]]
+) -> list[Certificate]:
+    """From the mixture to the best cell to that cell's own best expert, in one statement.
+
+    Takes the certificates of each cell that are about the very loss that the pool charged it.
+    """
+    best: tuple[float, str, Certificate, float] | None = None
+    for (name, certificates), paid, price in zip(cells, t.paid.tolist(), _prices(t).tolist()):
+        for c in certificates:
+            about = c.kind != "report" and abs(c.loss - paid) <= CLOSE * max(abs(paid), 1.0)
+            if about and c.bound is not None:
+                total = c.bound + price
+                if best is None or total < best[0]:
+                    best = total, name, c, price
+    if best is None or t.share > 0.0:
+        return []
+    total, name, c, price = best
+    return [
+        _state(
+            game,
+            t,
+            f"the pool and {c.name}",
+            "upper bound",
+            comparator=c.comparator,
+            bound=total,
+            statement=(
+                f"{_paid(game)} <= [{name}: {c.statement.split('=', 1)[-1].strip()}] + "
+                f"{_nat(game)} 1/p = {c.bound:.6g} + {price:.6g}"
+            ),
+            more=c.assumptions,
+        )
+    ]
