@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from noregret.experts.aggregating import ExponentialWeights as ExponentialWeights
     from noregret.experts.aggregation import Aggregation as Aggregation
     from noregret.experts.aggregation import aggregate as aggregate
+    from noregret.experts.auto import Auto as Auto
     from noregret.experts.comparators import best_sequence as best_sequence
     from noregret.experts.grid import over as over
     from noregret.gaussian import AAR as AAR
@@ -45,6 +46,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AggregatingAlgorithm": "experts.aggregating",
     "Aggregation": "experts.aggregation",
+    "Auto": "experts.auto",
     "BayesianAlgorithm": "experts.aggregating",
     "ExponentialWeights": "experts.aggregating",
     "Mixture": "types",
@@ -69,6 +71,7 @@ __all__ = [
     "AAR",
     "AggregatingAlgorithm",
     "Aggregation",
+    "Auto",
     "BayesianAlgorithm",
     "BayesianRidge",
     "Certificate",

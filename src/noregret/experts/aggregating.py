@@ -5,44 +5,33 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from threading import Lock
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from noregret import features, losses
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NotLearnedError, OutcomeError, ParameterError
 from noregret.experts.aggregation import Aggregation, replayed
+from noregret.experts.holder import Holder
 from noregret.experts.members import Member, hear, member, members, replays, rows_of
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of, probabilities, share_of
 from noregret.experts.statements import chain, statements
 from noregret.losses import Game
+from noregret.online import NotFitted
 from noregret.types import Mixture, Vector
 
 __all__ = ["AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "Merger"]
 
 
-class Merger(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Merger(Holder):
     """What all pools share; a child says which game is played."""
-
-    # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.
-    __slots__ = ("_lock", "_members", "_pool")
 
     experts: Any
     prior: Any
-    _lock: Lock
-    _members: dict[str, Member]
-    _pool: Pool | None
-
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        """A pool that has seen nothing."""
-        self: Self = super().__new__(cls)
-        self._lock, self._members, self._pool = Lock(), {}, None
-        return self
+    _held: tuple[dict[str, Member], Pool] | None
 
     def _game(self) -> Game:
         raise NotImplementedError
@@ -50,61 +39,53 @@ class Merger(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
     def _share(self) -> float:
         return 0.0
 
-    def _open(self) -> Pool:
-        """The pool, begun with the first call; the caller holds the lock."""
-        if self._pool is None:
-            found = members(self.experts)
-            pool = Pool.start(self._game(), prior_of(self.prior, list(found)), self._share())
-            self._members, self._pool = found, pool
-        return self._pool
+    def _begin(self) -> tuple[dict[str, Member], Pool]:
+        """The experts as they were given, and a pool that has seen nothing."""
+        found = members(self.experts)
+        return found, Pool.start(self._game(), prior_of(self.prior, list(found)), self._share())
 
-    def _learned(self) -> Pool:
-        if self._pool is None or not self._pool.totals().rounds:
-            raise NotLearnedError(
+    def _learned(self) -> tuple[dict[str, Member], Pool]:
+        if self._held is None:
+            raise NotFitted(
                 f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
             )
-        return self._pool
+        return self._held
 
     # One round ------------------------------------------------------------------------------
-
-    def _hear(self, x: Any) -> tuple[Vector, list[Any]]:
-        """What each expert says of x."""
-        density = self._open().game.kind == LIKELIHOOD
-        said = [m.forecast(x, density=density) for m in self._members.values()]
-        return hear(said, list(self._members))
 
     def predict_one(self, x: Any) -> float:
         """The pool's forecast at x; under log loss the mean, or the probability of outcome 1.
 
-        x goes to each expert as it is.  Where experts are names, x gives their forecasts: a mapping
-        of expert to forecast, or a row in the experts' order.
+        x goes to each expert as it is.  Where experts are names, x gives their forecasts: a
+        mapping of expert to forecast, or a row in the experts' order.
         """
         with self._lock:
-            return self._open().forecast(self._hear(x)[0])
+            experts, pool = self._held or self._begin()
+            return pool.forecast(_hear(experts, pool, x)[0])
 
     def predictive(self, x: Any) -> Mixture:
         """The mixture of the experts' distributions at x; only under log loss."""
         with self._lock:
-            pool = self._open()
-            numbers, said = self._hear(x)
+            experts, pool = self._held or self._begin()
+            numbers, said = _hear(experts, pool, x)
             if pool.game.kind != LIKELIHOOD or not any(hasattr(s, "log_density") for s in said):
                 raise NotLearnedError("only pools of distributions under log loss have a mixture")
-            weights = pool.weights(numbers)
-            awake = ~np.isnan(numbers)
-            return Mixture(weights[awake], tuple(s for s in said if s is not None))
+            pool.forecast(numbers)  # somebody with weight must be awake
+            weights = pool.weights(numbers)[~np.isnan(numbers)]
+            return Mixture(weights, tuple(s for s in said if s is not None))
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y; every learner among the experts learns it too."""
         with self._lock:
-            pool = self._open()
+            experts, pool = self._held or self._begin()
             outcome = pool.game.outcome(features.outcome(y))
-            numbers, said = self._hear(x)
+            numbers, said = _hear(experts, pool, x)
             costs = _costs(said, outcome) if pool.game.kind == LIKELIHOOD else None
             after = pool.copy()
             after.learn(numbers, outcome, costs)
-            for m in self._members.values():
-                m.learn(x, outcome)
-            self._pool = after
+            for expert in experts.values():
+                expert.learn(x, outcome)
+            self._held = experts, after
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -114,46 +95,32 @@ class Merger(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         Experts that can replay do so at array speed; the pool itself runs compiled.
         """
         with self._lock:
-            return self._run(self._open(), self._members, X, y)
+            return self._run(self._held, X, y)
 
-    def _run(self, pool: Pool, held: dict[str, Member], X: Any, y: Any) -> Aggregation:
+    def _run(self, held: Any, X: Any, y: Any) -> Aggregation:
+        experts, pool = copy.deepcopy(held) or self._begin()
         rows = rows_of(X)
         table, scalar = features.outcome_table(y, len(rows))
         if not scalar:
             raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome a round")
         ys = np.array([pool.game.outcome(value) for value in table[:, 0].tolist()])
         density = pool.game.kind == LIKELIHOOD
-        copies = copy.deepcopy(held)
         said = np.empty((len(ys), pool.size))
         costs = np.empty((len(ys), pool.size)) if density else None
-        for j, (name, m) in enumerate(copies.items()):
-            heard = replays(m, X, rows, ys, density=density)
-            said[:, j], objects = hear(heard, [name] * len(ys))
+        for j, (name, expert) in enumerate(experts.items()):
+            heard = replays(expert, X, rows, ys, density=density)
+            said[:, j] = hear(heard, [name] * len(ys))
             if costs is not None:
-                costs[:, j] = [_cost(s, v) for s, v in zip(objects, ys.tolist())]
-        after, result = replayed(pool, said, costs, ys, list(copies), X)
-        self._members, self._pool = copies, after
+                costs[:, j] = [_cost(s, v) for s, v in zip(heard, ys.tolist())]
+        after, result = replayed(pool, said, costs, ys, list(experts), X)
+        self._held = experts, after
         return result
-
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Learn all rows, in order, on top of what was learned before."""
-        self.replay(X, y)
-        return self
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Begin again with the experts as they were given, then learn all rows in order."""
-        with self._lock:
-            found = members(self.experts)
-            pool = Pool.start(self._game(), prior_of(self.prior, list(found)), self._share())
-            self._run(pool, found, X, y)
-        return self
 
     def predict(self, X: Any) -> Vector:
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
-            pool = self._learned()
-            said = np.array([self._hear(x)[0] for x in rows_of(X)])
-            return pool.survey(said)
+            experts, pool = self._learned()
+            return pool.survey(np.array([_hear(experts, pool, x)[0] for x in rows_of(X)]))
 
     # Experts --------------------------------------------------------------------------------
 
@@ -165,63 +132,59 @@ class Merger(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         if not isinstance(weight, int | float | np.number) or not 0.0 < weight < 1.0:
             raise ParameterError(f"weight = {weight!r}: it must be a number between 0 and 1")
         with self._lock:
-            pool = self._open()
+            experts, pool = self._held or self._begin()
             label = name or next(iter(members([expert])))
-            if label in self._members:
+            if label in experts:
                 raise ParameterError(f"name = {label!r}: an expert of this name is here already")
-            self._members = self._members | {label: member(expert, pool.size)}
-            self._pool = pool.joined(float(weight))
+            held = experts | {label: member(expert, pool.size)}
+            self._held = held, pool.joined(float(weight))
 
     @property
     def experts_(self) -> dict[str, Any]:
         """The experts by name, as they are now."""
-        return {name: m.model for name, m in self._members.items()}
+        return {name: expert.model for name, expert in self._learned()[0].items()}
 
     @property
     def weights_(self) -> dict[str, float]:
         """The weights by expert, adding up to 1."""
         with self._lock:
-            return dict(zip(self._members, self._learned().weights().tolist()))
+            experts, pool = self._learned()
+            return dict(zip(experts, pool.weights().tolist()))
 
     @property
     def losses_(self) -> dict[str, float]:
         """What each expert has lost so far; the pool's own mix where it slept."""
         with self._lock:
-            return dict(zip(self._members, self._learned().totals().paid.tolist()))
+            experts, pool = self._learned()
+            return dict(zip(experts, pool.totals().paid.tolist()))
 
     @property
     def n_samples_seen_(self) -> int:
         """How many rounds have been learned."""
-        return self._learned().totals().rounds
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._pool is not None
+        return self._learned()[1].totals().rounds
 
     # Certificates ---------------------------------------------------------------------------
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
         with self._lock:
-            pool = self._learned()
+            experts, pool = self._learned()
             totals = pool.totals()
-            cells = [(name, _certificates(m.model)) for name, m in self._members.items()]
+            cells = [(name, _certificates(e.model)) for name, e in experts.items()]
         return [*statements(pool.game, totals), *chain(pool.game, totals, cells)]
 
     def certificate(self) -> Certificate:
         """The main certificate."""
         with self._lock:
-            pool = self._learned()
-        return statements(pool.game, pool.totals())[0]
+            pool = self._learned()[1]
+            return statements(pool.game, pool.totals())[0]
 
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            state = dict(super().__getstate__())
-            return state | {"__pool": (copy.deepcopy(self._members), copy.deepcopy(self._pool))}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._lock = Lock()
-        self._members, self._pool = state.pop("__pool")
-        super().__setstate__(state)
+def _hear(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[Any]]:
+    """What each expert says of x, as numbers and as it is."""
+    density = pool.game.kind == LIKELIHOOD
+    said = [expert.forecast(x, density=density) for expert in experts.values()]
+    return hear(said, list(experts)), said
 
 
 def _certificates(model: Any) -> Sequence[Certificate]:

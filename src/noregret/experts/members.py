@@ -149,8 +149,8 @@ def _named(experts: Iterable[Any]) -> Iterable[tuple[str, Any]]:
         yield (name if seen[name] == 1 else f"{name} #{seen[name]}"), expert
 
 
-def hear(said: Sequence[Any], names: Sequence[str]) -> tuple[Vector, list[Any]]:
-    """Forecasts as numbers (means of distributions), NaN for those who sleep; and as they were."""
+def hear(said: Sequence[Any], names: Sequence[str]) -> Vector:
+    """Forecasts as numbers (means of distributions), NaN for those who sleep."""
     numbers = np.full(len(said), math.nan)
     for j, value in enumerate(said):
         if value is None:
@@ -163,7 +163,7 @@ def hear(said: Sequence[Any], names: Sequence[str]) -> tuple[Vector, list[Any]]:
                 "1e150; rescale"
             )
         numbers[j] = number
-    return numbers, list(said)
+    return numbers
 
 
 def rows_of(X: Any) -> Sequence[Any]:

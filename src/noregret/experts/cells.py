@@ -1,0 +1,158 @@
+"""A grid of linear cells that share their input: prior precisions x drifts, two rules each.
+
+Each core speaks as two experts, ridge clipped to the outcomes seen and AAR.  A round is one
+compiled call for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from noregret._ops import grid as ops
+from noregret._ops import layout
+from noregret._ops.layout import AT, OK, RULE
+from noregret.certificates import Certificate
+from noregret.cores import Core, DriftCore, PrimalCore
+from noregret.errors import NumericalError
+from noregret.ledger import open_ledger, totals
+from noregret.scene import Scene
+from noregret.theorems import aar_bound
+from noregret.types import Matrix, Vector
+
+__all__ = ["Cells"]
+
+TOO_LARGE = "the look at x does not fit in float64: rescale the features"
+
+
+class Cells:
+    """Cores for every pair of a prior precision and a drift, on n features.
+
+    >>> cells = Cells([0.1, 10.0], [0.0, 0.01], n=2)
+    >>> cells.names[:3]
+    ['ridge a=0.1', 'AAR a=0.1', 'ridge a=10']
+    >>> cells.look(np.array([1.0, 2.0])).shape
+    (8,)
+    """
+
+    __slots__ = (
+        "cores",
+        "fixed",
+        "fixed_work",
+        "label",
+        "ledgers",
+        "moving",
+        "moving_work",
+        "seen",
+    )
+
+    def __init__(
+        self, precisions: Sequence[float], drifts: Sequence[float], n: int, label: str = ""
+    ) -> None:
+        self.label = label
+        still = [PrimalCore(a, n, 1) for q in drifts if q == 0.0 for a in precisions]
+        walks = [DriftCore(a, q, n, 1) for q in drifts if q > 0.0 for a in precisions]
+        self.ledgers = np.stack([open_ledger(1) for _ in (*still, *walks)])
+        self.seen = np.zeros(3)
+        self._stack([*still, *walks])
+
+    def _stack(self, cores: Sequence[Core]) -> None:
+        """Lay the cores one behind the other; each goes on in its own slice."""
+        self.cores = list(cores)
+        for core in cores:
+            core.work[AT, RULE] = layout.AAR
+        still = [core for core in cores if not core.drifts]
+        walks = [core for core in cores if core.drifts]
+        self.fixed, self.fixed_work = _together(still)
+        self.moving, self.moving_work = _together(walks)
+
+    @property
+    def names(self) -> list[str]:
+        """The experts: two a core."""
+        found = []
+        for core in self.cores:
+            drift = f" drift={core.drift:.3g}" if isinstance(core, DriftCore) else ""
+            assert isinstance(core, PrimalCore | DriftCore)
+            where = f"{self.label}a={core.prior_precision:.3g}{drift}"
+            found += [f"ridge {where}", f"AAR {where}"]
+        return found
+
+    def copy(self) -> Cells:
+        """Cells that share nothing with these."""
+        return self.grown(0)
+
+    def grown(self, k: int) -> Cells:
+        """Cells with k features more, which have been 0 so far."""
+        larger: Cells = object.__new__(Cells)
+        larger.label = self.label
+        larger.ledgers, larger.seen = self.ledgers.copy(), self.seen.copy()
+        larger._stack([core.grown(k) for core in self.cores])
+        return larger
+
+    def look(self, x: Vector) -> Vector:
+        """What every cell says of x."""
+        said = np.empty(2 * len(self.cores))
+        status = ops.look(
+            self.fixed, self.fixed_work, self.moving, self.moving_work, x, self.seen, said
+        )
+        if status != OK:
+            raise NumericalError(TOO_LARGE)
+        return said
+
+    def absorb(self, y: float) -> None:
+        """Learn that the x looked at last had the outcome y."""
+        ops.absorb(
+            self.fixed,
+            self.fixed_work,
+            self.moving,
+            self.moving_work,
+            self.ledgers,
+            self.seen,
+            y,
+        )
+
+    def replay(self, xs: Matrix, ys: Vector) -> Matrix:
+        """What every cell says in every row, learning as the rows go."""
+        said = np.empty((len(xs), 2 * len(self.cores)))
+        failed = ops.replay(
+            self.fixed,
+            self.fixed_work,
+            self.moving,
+            self.moving_work,
+            self.ledgers,
+            self.seen,
+            xs,
+            ys,
+            said,
+        )
+        if failed >= 0:
+            raise NumericalError(f"row {failed}: {TOO_LARGE}")
+        return said
+
+    def certificates(self) -> list[tuple[str, list[Certificate]]]:
+        """By expert: AAR's bound for every second one."""
+        found: list[tuple[str, list[Certificate]]] = []
+        for c, (core, ledger) in enumerate(zip(self.cores, self.ledgers)):
+            assert isinstance(core, PrimalCore | DriftCore)
+            scene = Scene(
+                totals=totals(ledger),
+                features=core.shape[0],
+                prior_precision=core.prior_precision,
+                prior_var=core.prior_var(),
+                drifting=core.drifts,
+            )
+            clipped, aar = self.names[2 * c : 2 * c + 2]
+            found += [(clipped, []), (aar, [aar_bound(scene)])]
+        return found
+
+
+def _together(cores: Sequence[Core]) -> tuple[Matrix, Matrix]:
+    """The cores' factors in one array and their work in another, shared with the cores."""
+    if not cores:
+        return np.zeros((0, 1, 1)), np.zeros((0, 1, 1))
+    factors = np.stack([core.factor for core in cores])
+    works = np.stack([core.work for core in cores])
+    for core, factor, work in zip(cores, factors, works):
+        core.factor, core.work = factor, work
+    return factors, works

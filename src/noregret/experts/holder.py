@@ -1,0 +1,56 @@
+"""What learners that are made of several parts share: a lock, one state, copies, fit."""
+
+from __future__ import annotations
+
+import copy
+from threading import Lock
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, RegressorMixin
+
+__all__ = ["Holder"]
+
+
+class Holder(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Parameters as scikit-learn has them, and beside them what was learned, under a lock."""
+
+    # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.
+    __slots__ = ("_held", "_lock")
+
+    _held: Any  # None: nothing has been learned
+    _lock: Lock
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A learner that has seen nothing."""
+        self: Self = super().__new__(cls)
+        self._lock, self._held = Lock(), None
+        return self
+
+    def _run(self, held: Any, X: Any, y: Any) -> Any:
+        """Predict-then-learn over all rows on top of a state, None for a new one, and keep it."""
+        raise NotImplementedError
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn all rows, in order, on top of what was learned before."""
+        with self._lock:
+            self._run(self._held, X, y)
+        return self
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything, then learn all rows in order."""
+        with self._lock:
+            self._run(None, X, y)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._held is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            held = copy.deepcopy(self._held)
+            return {"parameters": self.get_params(deep=False), "held": held}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._lock, self._held = Lock(), state["held"]
+        for name, value in state["parameters"].items():
+            setattr(self, name, value)

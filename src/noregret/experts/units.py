@@ -1,0 +1,77 @@
+"""Units in which features are measured, from the stream itself.
+
+A feature's unit is its first value that is not 0, for good: before, it had no say, so that fixed
+experts stay fixed.  Standard units run along: less the mean so far, over the deviation so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from noregret.types import Matrix, Vector
+
+__all__ = ["Units"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What is known of the features' sizes; a method that learns more of them gives new Units.
+
+    >>> units = Units.of(2)
+    >>> rows, units = units.measured(np.array([[0.0, 5.0], [-2.0, 10.0]]))
+    >>> rows
+    array([[ 0.,  1.],
+           [-1.,  2.]])
+    >>> units.scale
+    array([2., 5.])
+    """
+
+    scale: Vector  # 0: not known yet
+    count: int
+    shift: Vector  # a point near the data, about which the sums are taken
+    total: Vector
+    square: Vector
+
+    @classmethod
+    def of(cls, n: int) -> Units:
+        """Of n features nothing is known."""
+        return cls(np.zeros(n), 0, np.zeros(n), np.zeros(n), np.zeros(n))
+
+    def grown(self, k: int) -> Units:
+        """For k features more, which have been 0 so far."""
+        more = (
+            np.append(v, np.zeros(k)) for v in (self.scale, self.shift, self.total, self.square)
+        )
+        scale, shift, total, square = more
+        return Units(scale, self.count, shift, total, square)
+
+    def measured(self, xs: Matrix) -> tuple[Matrix, Units]:
+        """The rows in units; what is not 0 for the first time sets its unit."""
+        units = self
+        unknown = np.flatnonzero(self.scale == 0.0)
+        if unknown.size and xs[:, unknown].any():
+            scale = self.scale.copy()
+            for j in unknown:
+                found = np.flatnonzero(xs[:, j])
+                if found.size:
+                    scale[j] = abs(xs[found[0], j])
+            units = replace(self, scale=scale)
+        with np.errstate(over="ignore"):
+            rows: Matrix = xs / np.where(units.scale > 0.0, units.scale, 1.0)
+        return rows, units
+
+    def standardised(self, rows: Matrix) -> tuple[Matrix, Units]:
+        """Measured rows in running standard units, each from what came up to it."""
+        shift = self.shift if self.count else rows[0].copy()
+        apart = rows - shift
+        counts = self.count + np.arange(1, len(rows) + 1)[:, None]
+        totals = self.total + np.cumsum(apart, axis=0)
+        squares = self.square + np.cumsum(apart * apart, axis=0)
+        means = totals / counts
+        spread = np.sqrt(np.maximum(squares / counts - means * means, 0.0))
+        known = spread > 1e-7 * np.sqrt(squares / counts)
+        z: Matrix = np.where(known, (apart - means) / np.where(known, spread, 1.0), 0.0)
+        after = Units(self.scale, int(counts[-1, 0]), shift, totals[-1], squares[-1])
+        return z, after
