@@ -53,7 +53,7 @@ ROUNDS = 8  # how many, and how many of them outside the range
 GAME = 9  # SUBSTITUTED, AVERAGED or LIKELIHOOD; and how much eta is of 1/width^2
 BEST = 10  # the best sequence, price included; and its loss alone
 CHANGES = 11  # how often it changed expert; and the first round outside the range
-REACH = 12  # largest loss of any expert in a round
+REACH = 12  # largest loss of any expert in a round; and the sum of 1/eta under Fixed Share
 BOOK_ROWS = 13
 
 SUBSTITUTED = 0  # square loss, Aggregating Algorithm
@@ -218,6 +218,7 @@ def share(pool: Matrix, book: Matrix) -> None:
         best = min(best, mass[j])
     r = place(mass, best)
     book[BEST, 0], book[BEST, 1], book[CHANGES, 0] = best, course[r], turns[r]
+    book[REACH, 1] += 1.0 / eta
     arrive, behind, changes = best - math.log(s) / eta, course[r], turns[r] + 1.0
     for j in range(N):
         stay = track[j] - pool[STAY, j] / eta

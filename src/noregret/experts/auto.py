@@ -37,8 +37,7 @@ CONSTANT = 30.0  # the constant feature
 SHARE = 1e-4
 CHUNK = 2048  # rows between which memory is let go
 
-KERNEL_PRECISIONS = (1e-2, 1.0)
-KERNEL_DRIFTS = (0.0, 1e-4)
+KERNEL_PRECISIONS = (1e-2, 1.0, 100.0)  # no drift: it costs n^3 flops a round on that many features
 WIDTHS = (0.5, 1.0, 2.0)  # in units of sqrt(n)
 COSINES = 128
 LARGEST_MAP = 300  # features that a map may have
@@ -63,7 +62,7 @@ class State:
             size = map_.features(np.zeros((1, n))).shape[1]
             if size <= LARGEST_MAP:
                 maps.append(map_)
-                cells.append(Cells(KERNEL_PRECISIONS, KERNEL_DRIFTS, size, label))
+                cells.append(Cells(KERNEL_PRECISIONS, (0.0,), size, label))
         N = sum(len(group.names) for group in cells)
         pool = Pool.start(game("square", outcome_range), np.full(N, 1.0 / N), SHARE)
         return cls(door, Units.of(n), tuple(maps), tuple(cells), pool)
@@ -145,7 +144,7 @@ class Auto(Holder):
     ----------
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned.
     kernels : polynomials of degree 2 and 3 and random cosines of three widths join in, with up
-        to 300 features each and 8 experts each; features must then stay the same.
+        to 300 features and 6 experts each; features must then stay the same.
 
     >>> auto = Auto()
     >>> for t in range(200):

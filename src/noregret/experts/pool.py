@@ -66,6 +66,7 @@ class PoolTotals:
     best_course: float  # the loss of that sequence alone
     switches: int
     reach: float  # largest loss of any expert in a round
+    staying: Vector  # by expert, what Fixed Share charges for keeping to it all the time
 
 
 class Pool:
@@ -210,6 +211,7 @@ class Pool:
             best_course=float(book[BEST, 1]),
             switches=int(book[CHANGES, 0]),
             reach=float(book[REACH, 0]),
+            staying=np.abs(cells[STAY]) * max(book[REACH, 1] - 1.0 / book[RATE, 0], 0.0),
         )
 
     @property

@@ -15,6 +15,7 @@ from noregret._ops.mixing import AVERAGED, LIKELIHOOD
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.experts.pool import PoolTotals
 from noregret.losses import Game
+from noregret.types import Vector
 
 __all__ = ["chain", "statements", "tracking"]
 
@@ -31,7 +32,7 @@ def statements(game: Game, t: PoolTotals) -> list[Certificate]:
     else:
         found = [_best_expert(game, t), _mixture(game, t)] if t.share == 0.0 else []
     if t.share > 0.0:
-        found.append(_fixed_share(game, t))
+        found += [_fixed_share(game, t), _best_expert(game, t)]
     return found if game.kind == LIKELIHOOD else [*found, _each_round(t)]
 
 
@@ -87,9 +88,10 @@ def _state(
     )
 
 
-def _prices(t: PoolTotals) -> np.ndarray:
-    """(1/eta) ln(1/p_j) by expert."""
-    return np.abs(t.log_prior) / t.rate
+def _prices(t: PoolTotals) -> Vector:
+    """(1/eta) ln(1/p_j) by expert, and under Fixed Share what it costs to keep to one."""
+    prices: Vector = np.abs(t.log_prior) / t.rate + t.staying
+    return prices
 
 
 def _potential(t: PoolTotals) -> float:
@@ -102,16 +104,21 @@ def _potential(t: PoolTotals) -> float:
     return best - math.log(total) / t.rate
 
 
+def _kept(t: PoolTotals) -> str:
+    """What is charged for one expert throughout, in words."""
+    return "1/p_j" if t.share == 0.0 else f"1/(p_j (1-s+s p_j)^(T-1)), s = {t.share:.6g}"
+
+
 def _best_expert(game: Game, t: PoolTotals) -> Certificate:
     """Vovk 1990, 1998: loss <= L_j + (1/eta) ln(1/p_j) for every j."""
     return _state(
         game,
         t,
-        "Aggregating Algorithm",
+        "Fixed Share, one expert" if t.share > 0.0 else "Aggregating Algorithm",
         "upper bound",
         comparator=float(np.min(t.paid)),
         bound=float(np.min(t.paid + _prices(t))),
-        statement=f"{_paid(game)} <= min_j (L_j + {_nat(game)} 1/p_j)",
+        statement=f"{_paid(game)} <= min_j (L_j + {_nat(game)} {_kept(t)})",
     )
 
 
@@ -244,7 +251,7 @@ def chain(
                 total = c.bound + price
                 if best is None or total < best[0]:
                     best = total, name, c, price
-    if best is None or t.share > 0.0:
+    if best is None:
         return []
     total, name, c, price = best
     return [
@@ -257,7 +264,7 @@ def chain(
             bound=total,
             statement=(
                 f"{_paid(game)} <= [{name}: {c.statement.split('=', 1)[-1].strip()}] + "
-                f"{_nat(game)} 1/p = {c.bound:.6g} + {price:.6g}"
+                f"{_nat(game)} {_kept(t)} = {c.bound:.6g} + {price:.6g}"
             ),
             more=c.assumptions,
         )
