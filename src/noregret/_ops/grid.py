@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numba as nb
 
-from noregret._ops import BLOCK, ROW, compiled
+from noregret._ops import ANY, BLOCK, ROW, compiled
 from noregret._ops.door import norm
 from noregret._ops.layout import AT, DRIFT, MEAN, NORM, OK, OVERFLOW, PEAK, ROOT, X, Y
 from noregret._ops.rounds import absorb_drifting, absorb_fixed, book, diffuse, look_drifting
@@ -16,6 +16,25 @@ from noregret._ops.rounds import look_fixed as look_fixed
 from noregret.types import Matrix, Vector
 
 CUBE = nb.float64[:, :, ::1]
+ROWS_OF_ANY = nb.types.Array(nb.float64, 2, "A", readonly=True)
+
+
+@compiled(nb.boolean(ANY, nb.float64))
+def within(x: Vector, limit: float) -> bool:
+    """Whether every entry is a number of at most this size."""
+    fits = True
+    for j in range(x.shape[0]):
+        fits = fits and abs(x[j]) <= limit  # not so for NaN
+    return fits
+
+
+@compiled(nb.void(ROWS_OF_ANY, ROW, nb.float64, BLOCK))
+def measure(xs: Matrix, scale: Vector, constant: float, rows: Matrix) -> None:
+    """A constant, then each feature in its unit; a unit of 0 is not known and counts as 1."""
+    for t in range(xs.shape[0]):
+        rows[t, 0] = constant
+        for j in range(xs.shape[1]):
+            rows[t, 1 + j] = xs[t, j] / scale[j] if scale[j] > 0.0 else xs[t, j]
 
 
 @compiled(nb.void(BLOCK, ROW, nb.float64, nb.float64), forceinline=False)

@@ -1,9 +1,8 @@
 """Auto, the learner without knobs: a grid of linear cells under Fixed Share.
 
 Each feature is measured in units of its own first value that is not 0, so that the grid of
-prior precisions and drifts means the same whatever the units.  The constant feature is CONSTANT:
-a level is cheap to learn and quick to move.  With `kernels=True`, polynomials and random cosines of
-the features in running standard units join in.
+prior precisions and drifts means the same whatever the units.  With `kernels=True`, polynomials
+and random cosines of the features in running standard units join in.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from noregret import features
+from noregret._ops.grid import within
+from noregret._ops.layout import EXACT_INTEGER
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
 from noregret.doors import Names, Positions
@@ -33,7 +34,6 @@ __all__ = ["Auto"]
 
 PRECISIONS = (1e-6, 10.0**-3.5, 1e-1, 10.0**1.5, 1e4)
 DRIFTS = (0.0, 1e-5, 1e-3, 1e-1)
-CONSTANT = 30.0  # the constant feature
 SHARE = 1e-4
 CHUNK = 2048  # rows between which memory is let go
 
@@ -84,6 +84,13 @@ class State:
 
     def admit(self, x: Any) -> tuple[State, Vector]:
         """x by position, in a state that knows all of its features."""
+        door, fast = self.door, None
+        if type(x) is np.ndarray and type(door) is Positions:
+            fast = x if x.dtype == np.float64 and x.shape == (door.size,) else None
+        elif type(x) is dict and type(door) is Names:
+            fast = door.encode(x)
+        if fast is not None and within(fast, EXACT_INTEGER):
+            return self, fast
         vector, new, key = self.door.admit(x)[:3]
         if not new.size:
             return self, vector
@@ -92,7 +99,7 @@ class State:
     def inputs(self, xs: Matrix) -> tuple[list[Matrix], Units]:
         """What each group of cells sees of the rows, and what is known of units then."""
         rows, units = self.units.measured(xs)
-        found = [np.hstack([np.full((len(xs), 1), CONSTANT), rows])]
+        found = [rows]
         if self.maps:
             z, units = units.standardised(rows)
             found += [np.ascontiguousarray(map_.features(z)) for map_ in self.maps]
@@ -101,7 +108,8 @@ class State:
     def look(self, vector: Vector) -> tuple[Vector, Units]:
         """What every expert says of x."""
         found, units = self.inputs(vector[None])
-        return np.concatenate([c.look(row[0]) for c, row in zip(self.cells, found)]), units
+        said = [group.look(row[0]) for group, row in zip(self.cells, found)]
+        return (said[0] if len(said) == 1 else np.concatenate(said)), units
 
     def learn(self, vector: Vector, y: float) -> State:
         """Learn one round, in place; the state that goes on."""

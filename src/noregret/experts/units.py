@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from noregret._ops.grid import measure
 from noregret.types import Matrix, Vector
 
 __all__ = ["Units"]
+
+CONSTANT = 30.0  # the constant feature: a level is cheap to learn and quick to move
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,8 +25,8 @@ class Units:
     >>> units = Units.of(2)
     >>> rows, units = units.measured(np.array([[0.0, 5.0], [-2.0, 10.0]]))
     >>> rows
-    array([[ 0.,  1.],
-           [-1.,  2.]])
+    array([[30.,  0.,  1.],
+           [30., -1.,  2.]])
     >>> units.scale
     array([2., 5.])
     """
@@ -48,22 +51,22 @@ class Units:
         return Units(scale, self.count, shift, total, square)
 
     def measured(self, xs: Matrix) -> tuple[Matrix, Units]:
-        """The rows in units; what is not 0 for the first time sets its unit."""
+        """The constant feature, then the rows in units; what is first not 0 sets its unit."""
         units = self
-        unknown = np.flatnonzero(self.scale == 0.0)
-        if unknown.size and xs[:, unknown].any():
+        if not self.scale.all():
             scale = self.scale.copy()
-            for j in unknown:
+            for j in np.flatnonzero(scale == 0.0):
                 found = np.flatnonzero(xs[:, j])
                 if found.size:
                     scale[j] = abs(xs[found[0], j])
             units = replace(self, scale=scale)
-        with np.errstate(over="ignore"):
-            rows: Matrix = xs / np.where(units.scale > 0.0, units.scale, 1.0)
+        rows = np.empty((xs.shape[0], xs.shape[1] + 1))
+        measure(xs, units.scale, CONSTANT, rows)
         return rows, units
 
     def standardised(self, rows: Matrix) -> tuple[Matrix, Units]:
         """Measured rows in running standard units, each from what came up to it."""
+        rows = rows[:, 1:]
         shift = self.shift if self.count else rows[0].copy()
         apart = rows - shift
         counts = self.count + np.arange(1, len(rows) + 1)[:, None]
