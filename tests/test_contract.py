@@ -15,6 +15,10 @@ def slowing(t: int) -> float:
     return 1.0 / t**2
 
 
+def abs_sum(x) -> float:
+    return float(sum(map(abs, x.values() if isinstance(x, dict) else x)))
+
+
 LEARNERS = [
     nr.Ridge(),
     nr.Ridge(0.01, fit_intercept=True),
@@ -35,6 +39,14 @@ LEARNERS = [
     nr.BayesianRidge(0.3, budget=nr.Taylor(3), fit_intercept=True),
     nr.AAR(0.5, budget=nr.Polynomial(2)),
     nr.AAR(0.5, kernel="matern", budget=nr.Window(10)),
+    nr.AggregatingAlgorithm(nr.over(nr.AAR, prior_precision=[0.1, 3.0], drift=[0.0, 0.01])),
+    nr.AggregatingAlgorithm([nr.Ridge(clip=1.0), nr.AAR(0.2)], outcome_range=1.5, share=0.02),
+    nr.AggregatingAlgorithm({"a": nr.Ridge(), "b": abs_sum}, outcome_range=(-1, 2), prior=[1, 3]),
+    nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, prior_precision=0.3, noise_var=[0.01, 1.0])),
+    nr.ExponentialWeights(nr.over(nr.Ridge, clip=1.0, drift=[0.0, 0.1]), outcome_range=1.0),
+    nr.Auto(),
+    nr.Auto((-1.0, 1.0)),
+    nr.Auto(kernels=True),
 ]
 
 

@@ -22,7 +22,7 @@ def over(learner_class: Any, **grid: Any) -> list[Any]:
     >>> pool = nr.AggregatingAlgorithm(nr.over(nr.AAR, prior_precision=[0.1, 1.0, 10.0]))
     >>> result = pool.replay([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0])
     >>> [c.name for c in pool.certificates()][-1]
-    'the pool and AAR, exact loss'
+    'the pool and Busuttil-Kalnishkan Theorem 1'
     """
     lists = {name: list(v) if isinstance(v, list | tuple) else [v] for name, v in grid.items()}
     empty = [name for name, values in lists.items() if not values]

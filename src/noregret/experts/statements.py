@@ -200,7 +200,7 @@ def _each_round(t: PoolTotals) -> Certificate:
     return Certificate.of(
         name="every round",
         kind="upper bound",
-        rounds=t.rounds - t.outside,
+        rounds=t.rounds,
         loss=t.worst if spoken else 0.0,
         comparator=0.0,
         bound=0.0,
@@ -246,11 +246,11 @@ def chain(
     best: tuple[float, str, Certificate, float] | None = None
     for (name, certificates), paid, price in zip(cells, t.paid.tolist(), _prices(t).tolist()):
         for c in certificates:
-            about = c.kind != "report" and abs(c.loss - paid) <= CLOSE * max(abs(paid), 1.0)
-            if about and c.bound is not None:
-                total = c.bound + price
-                if best is None or total < best[0]:
-                    best = total, name, c, price
+            about = abs(c.loss - paid) <= CLOSE * max(abs(paid), 1.0)
+            if about and c.kind != "report" and c.bound is not None:
+                if best is None or c.bound + price < best[0]:
+                    best = c.bound + price, name, c, price
+                break  # the first that speaks of this loss is the main one
     if best is None:
         return []
     total, name, c, price = best
