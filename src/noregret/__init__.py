@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     from noregret.experts.auto import Auto as Auto
     from noregret.experts.comparators import best_sequence as best_sequence
     from noregret.experts.grid import over as over
+    from noregret.experts.safe import SafeOSLOG as SafeOSLOG
     from noregret.gaussian import AAR as AAR
     from noregret.gaussian import BayesianRidge as BayesianRidge
     from noregret.gaussian import Ridge as Ridge
     from noregret.hindsight import Hindsight as Hindsight
     from noregret.replay import Replay as Replay
+    from noregret.sparse.oslog import OSLOG as OSLOG
+    from noregret.sparse.slog import SLOG as SLOG
     from noregret.types import Mixture as Mixture
     from noregret.types import Normal as Normal
 
@@ -50,6 +53,9 @@ _HOMES = {
     "BayesianAlgorithm": "experts.aggregating",
     "ExponentialWeights": "experts.aggregating",
     "Mixture": "types",
+    "OSLOG": "sparse.oslog",
+    "SLOG": "sparse.slog",
+    "SafeOSLOG": "experts.safe",
     "aggregate": "experts.aggregation",
     "best_sequence": "experts.comparators",
     "over": "experts.grid",
@@ -69,6 +75,8 @@ _HOMES = {
 
 __all__ = [
     "AAR",
+    "OSLOG",
+    "SLOG",
     "AggregatingAlgorithm",
     "Aggregation",
     "Auto",
@@ -84,6 +92,7 @@ __all__ = [
     "RandomFourier",
     "Replay",
     "Ridge",
+    "SafeOSLOG",
     "Taylor",
     "Window",
     "__version__",

@@ -14,11 +14,11 @@ from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NotLearnedError, OutcomeError, ParameterError
 from noregret.experts.aggregation import Aggregation, replayed
-from noregret.experts.holder import Holder
 from noregret.experts.members import Member, hear, member, members, replays, rows_of
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of, probabilities, share_of
 from noregret.experts.statements import chain, statements
+from noregret.holder import Holder
 from noregret.losses import Game
 from noregret.online import NotFitted
 from noregret.types import Mixture, Vector

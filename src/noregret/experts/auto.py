@@ -21,10 +21,10 @@ from noregret.certificates import Certificate
 from noregret.doors import Names, Positions
 from noregret.errors import FeatureError, OutcomeError, ParameterError
 from noregret.experts.cells import Cells
-from noregret.experts.holder import Holder
 from noregret.experts.pool import Pool
 from noregret.experts.statements import chain, statements
 from noregret.experts.units import Units
+from noregret.holder import Holder
 from noregret.losses import game
 from noregret.online import NotFitted
 from noregret.replay import Replay

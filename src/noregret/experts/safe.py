@@ -1,0 +1,88 @@
+"""Learners without a guarantee beside one that has it, under the Aggregating Algorithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noregret import losses
+from noregret.certificates import Certificate
+from noregret.experts.aggregating import Merger
+from noregret.gaussian import AAR
+from noregret.losses import Game
+from noregret.sparse import OSLOG
+
+__all__ = ["SafeOSLOG"]
+
+
+class SafeOSLOG(Merger):
+    """OSLOG beside AAR: as sparse as OSLOG where it wins, within (hi-lo)^2/2 ln 2 of AAR's bound.
+
+    On any data with |y| <= Y (2 Y^2 ln 2 when outcome_range = Y)
+
+        sum (y - g)^2 <= min_w (L(w) + a|w|^2) + Y^2 ln det(I + X'X/a) + (hi-lo)^2/2 ln 2
+
+    which OSLOG's own theorem claims in vain.
+
+    Cost: that of OSLOG and of AAR.
+
+    Parameters
+    ----------
+    shrinkage : OSLOG's a.
+    prior_precision : AAR's a.
+    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned; then what rounds beyond the
+        range cost is added.
+    start, floor : OSLOG's.
+
+    >>> import numpy as np
+    >>> learner = SafeOSLOG(outcome_range=1.0)
+    >>> for t in range(100):                # OSLOG loses 1 in every later round
+    ...     learner.learn_one(np.array([1.0]), float(t > 0))
+    >>> print(learner.certificate())
+    the pool and Busuttil-Kalnishkan Theorem 1: holds after 100 rounds [upper bound]
+      ...
+    >>> {name: round(weight, 2) for name, weight in learner.weights_.items()}
+    {'OSLOG': 0.0, 'AAR': 1.0}
+    """
+
+    prior = None
+
+    def __init__(
+        self,
+        shrinkage: float = 1.0,
+        prior_precision: float = 1.0,
+        outcome_range: Any = None,
+        *,
+        start: float = 1.0,
+        floor: float = 0.0,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.prior_precision = prior_precision
+        self.outcome_range = outcome_range
+        self.start = start
+        self.floor = floor
+
+    @property
+    def experts(self) -> dict[str, Any]:
+        """OSLOG and AAR."""
+        return {
+            "OSLOG": OSLOG(self.shrinkage, start=self.start, floor=self.floor),
+            "AAR": AAR(self.prior_precision),
+        }
+
+    def _game(self) -> Game:
+        return losses.game("square", self.outcome_range)
+
+    @property
+    def sparsity_(self) -> float:
+        """The share of negligible weights of OSLOG where it has most weight; else 0."""
+        leads = self.weights_["OSLOG"] >= 0.5
+        return float(self.experts_["OSLOG"].sparsity_) if leads else 0.0
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the one against the best regressor first."""
+        found = super().certificates()
+        return [*(c for c in found if c.name.startswith("the pool")), *found[:-1]]
+
+    def certificate(self) -> Certificate:
+        """The main certificate: against the best regressor in hindsight."""
+        return self.certificates()[0]

@@ -1,0 +1,86 @@
+"""SLOG: the fixed point of OSLOG's passes on a batch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from noregret import features
+from noregret._ops import sparse as ops
+from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
+from noregret.errors import FeatureError
+from noregret.features import outcome_table
+from noregret.online import NotFitted, positive
+from noregret.sparse.shrinking import outcome_within, sparsity, within
+from noregret.types import Vector
+
+__all__ = ["SLOG"]
+
+
+class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Shrinkage via the limit of Gibbs on a batch: the fixed point itself, which is the lasso.
+
+    Makes |y - Xw|^2 + 2a|w|_1 least, a = `shrinkage`: scikit-learn's Lasso with alpha = a/T.
+
+    Parameters
+    ----------
+    shrinkage : a > 0.
+    fit_intercept : centre X and y first; the intercept is not penalised.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> model = SLOG(shrinkage=20.0).fit(X, X @ [2.0, 0.0, 0.0, -1.0, 0.0])
+    >>> model.coef_.round(2)
+    array([ 1.79,  0.  ,  0.  , -0.89,  0.  ])
+    """
+
+    def __init__(self, shrinkage: float = 1.0, *, fit_intercept: bool = False) -> None:
+        self.shrinkage = shrinkage
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the fixed point, from the ridge solution on."""
+        a = positive("shrinkage", self.shrinkage)
+        xs, names = features.table(X)
+        table, scalar = outcome_table(y, len(xs))
+        if 0 in xs.shape or not scalar:
+            raise FeatureError(
+                f"X has shape {xs.shape}, y {np.shape(y)}: give at least one row and one feature, "
+                "and one outcome a row"
+            )
+        ys = table[:, 0]
+        within(xs)
+        outcome_within(float(np.abs(ys).max()))
+        centre = (xs.mean(axis=0), ys.mean()) if self.fit_intercept else (0.0, 0.0)
+        F, v = xs - centre[0], ys - centre[1]
+        n = F.shape[1]
+        gram, state = F.T @ F, np.zeros((STATE_ROWS, n))
+        state[MOMENT] = F.T @ v
+        state[WEIGHTS] = np.linalg.solve(gram + a * np.eye(n), state[MOMENT])
+        self.n_iter_ = int(ops.refine(gram, state, np.zeros((n, n)), a, 0.0, math.inf))
+        self.coef_: Vector = state[WEIGHTS].copy()
+        self.coef_[np.abs(self.coef_) * np.diagonal(gram) <= ops.LIVE * a] = 0.0
+        self.intercept_ = float(centre[1] - np.dot(self.coef_, np.broadcast_to(centre[0], n)))
+        self.n_features_in_ = n
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return self
+
+    def predict(self, X: Any) -> Vector:
+        """X w, plus the intercept."""
+        if not hasattr(self, "coef_"):
+            raise NotFitted("this SLOG has learned nothing yet: call fit first")
+        xs, _ = features.table(X)
+        if xs.shape[1] != self.n_features_in_:
+            raise FeatureError(f"X has {xs.shape[1]} features, SLOG has {self.n_features_in_}")
+        forecasts: Vector = xs @ self.coef_ + self.intercept_
+        return forecasts
+
+    @property
+    def sparsity_(self) -> float:
+        """The share of weights below 1e-6 of the largest."""
+        return sparsity(self.coef_)
