@@ -259,36 +259,39 @@ def learn(
     return refine(gram, state, root, a, floor, passes)
 
 
+# What a learner keeps lies in one block of width n, so that a call has few arguments to look at:
+# `gram` (n rows), `root` (n rows, scratch), `state`, and a row for x.
+
+
 @compiled(nb.float64(BLOCK, ANY))
-def predict(state: Matrix, x: Vector) -> float:
+def predict(block: Matrix, x: Vector) -> float:
     """w'x; NaN where x does not fit."""
-    n = state.shape[1]
+    n = block.shape[1]
+    weights = block[2 * n + WEIGHTS]
     if x.shape[0] != n:
         return math.nan
     total = 0.0
     for i in range(n):
         if not abs(x[i]) <= LARGEST:
             return math.nan
-        total += state[WEIGHTS, i] * x[i]
+        total += weights[i] * x[i]
     return total
 
 
-@compiled(nb.int64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, ANY, nb.float64))
-def round_(
-    gram: Matrix, state: Matrix, root: Matrix, book: Matrix, row: Matrix, x: Vector, y: float
-) -> int:
-    """One round, booked; 1, or 0 where it is refused and nothing has changed but scratch.
-
-    `row` has room for one x; `book` holds the settings too.
-    """
-    g = predict(state, x)
+@compiled(nb.int64(BLOCK, BLOCK, ANY, nb.float64))
+def round_(block: Matrix, book: Matrix, x: Vector, y: float) -> int:
+    """One round, booked; 1, or 0 where it is refused and nothing has changed but scratch."""
+    n = block.shape[1]
+    g = predict(block, x)
     loss = (y - g) * (y - g)
     if not loss < math.inf or not abs(y) <= LARGEST:  # NaN too
         return 0
-    for i in range(x.shape[0]):
-        row[0, i] = x[i]
+    gram, root, state = block[:n], block[n : 2 * n], block[2 * n : 2 * n + STATE_ROWS]
+    row = block[2 * n + STATE_ROWS]
+    for i in range(n):
+        row[i] = x[i]
     a, floor, passes = book[SETTINGS, 0], book[SETTINGS, 1], book[PASSES, 0]
-    made = learn(gram, state, root, row[0], y, a, floor, passes)
+    made = learn(gram, state, root, row, y, a, floor, passes)
     if made == 0:
         return 0
     add(book, LOSS, loss)
@@ -299,27 +302,20 @@ def round_(
     return 1
 
 
-@compiled(nb.int64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, ROW, ROW, BLOCK))
+@compiled(nb.int64(BLOCK, BLOCK, BLOCK, ROW, ROW, BLOCK))
 def replay(
-    gram: Matrix,
-    state: Matrix,
-    root: Matrix,
-    book: Matrix,
-    row: Matrix,
-    xs: Matrix,
-    ys: Vector,
-    forecasts: Vector,
-    path: Matrix,
+    block: Matrix, book: Matrix, xs: Matrix, ys: Vector, forecasts: Vector, path: Matrix
 ) -> int:
     """Every row: forecast, then learn; -1, or the first row refused.
 
     `path` gets the weights after each round if it has rows.
     """
+    n = xs.shape[1]
     for t in range(xs.shape[0]):
-        forecasts[t] = predict(state, xs[t])
-        if round_(gram, state, root, book, row, xs[t], ys[t]) == 0:
+        forecasts[t] = predict(block, xs[t])
+        if round_(block, book, xs[t], ys[t]) == 0:
             return t
         if path.shape[0] > 0:
-            for i in range(xs.shape[1]):
-                path[t, i] = state[WEIGHTS, i]
+            for i in range(n):
+                path[t, i] = block[2 * n + WEIGHTS, i]
     return -1

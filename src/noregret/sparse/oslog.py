@@ -11,6 +11,8 @@ import numpy as np
 from noregret import features
 from noregret._ops import bare
 from noregret._ops import sparse as ops
+from noregret._ops.grid import within as within_limit
+from noregret._ops.layout import EXACT_INTEGER
 from noregret._ops.sparse import PASSES, WEIGHTS
 from noregret.certificates import Certificate
 from noregret.doors import Names, Positions, door_for
@@ -25,6 +27,7 @@ from noregret.types import Matrix, Normal, Vector
 
 __all__ = ["OSLOG", "ShrinkageReplay"]
 
+ndarray, float64 = np.ndarray, np.dtype(np.float64)
 _predict, _round = bare(ops.predict), bare(ops.round_)
 
 
@@ -148,33 +151,23 @@ class OSLOG(Holder):
 
     # One round ------------------------------------------------------------------------------
 
-    def _fast(self, x: Any) -> Any:
-        """x as a vector if it is plain and all of it is known; else None."""
-        held = self._held
-        if held is None:
-            return None
-        if type(x) is np.ndarray:
-            plain = x.dtype == np.float64 and x.ndim == 1 and type(held.door) is Positions
-            return x if plain else None
-        return held.door.encode(x) if type(x) is dict and type(held.door) is Names else None
-
     def predict_one(self, x: Any) -> float:
         """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
         with self._lock:
-            vector = self._fast(x)
+            vector = _plain(self._held, x)
             if vector is not None and self._held is not None:
-                forecast = _predict(self._held.state, vector)
+                forecast = _predict(self._held.block, vector)
                 if forecast == forecast:
                     return forecast
             held, vector = self._admit(x)
-            return finite(ops.predict(held.state, vector))
+            return finite(ops.predict(held.block, vector))
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y."""
         with self._lock:
-            vector = self._fast(x) if type(y) is float else None
-            h: Any = self._held
-            if vector is not None and _round(h.gram, h.state, h.root, h.book, h.row, vector, y):
+            held: Any = self._held
+            vector = _plain(held, x) if type(y) is float else None
+            if vector is not None and _round(held.block, held.book, vector, y):
                 return
             value = outcome_within(outcome(y))
             held, vector = self._admit(x)
@@ -186,7 +179,7 @@ class OSLOG(Holder):
         noise_var = positive("noise_var", self.noise_var)
         with self._lock:
             held, vector = self._admit(x)
-            mean = finite(ops.predict(held.state, vector))
+            mean = finite(ops.predict(held.block, vector))
             return Normal(mean, noise_var * held.spread(vector))
 
     # Many rounds ----------------------------------------------------------------------------
@@ -281,6 +274,20 @@ class OSLOG(Holder):
     def certificate(self, *, outcome_bound: float | None = None) -> Certificate:
         """The published bound as a report: it is not true in general."""
         return self.certificates(outcome_bound=outcome_bound)[0]
+
+
+def _plain(held: Shrinking | None, x: Any) -> Any:
+    """x as a vector if it is plain and all of it is known; else None."""
+    if held is None:
+        return None
+    if type(x) is ndarray:
+        return x if x.dtype is float64 and x.ndim == 1 and type(held.door) is Positions else None
+    vector = held.door.encode(x) if type(x) is dict and type(held.door) is Names else None
+    if vector is None or not within_limit(
+        vector, EXACT_INTEGER
+    ):  # larger ones may have lost digits
+        return None
+    return vector
 
 
 def _is_number(value: Any) -> bool:

@@ -35,25 +35,38 @@ class Shrinking:
     """What OSLOG has learned; features that are new make a larger one."""
 
     door: Any
-    gram: Matrix
-    state: Matrix
-    root: Matrix  # scratch
+    block: Matrix  # gram, root, state and a row for x, one below the other
     book: Matrix
-    row: Matrix  # scratch
 
     @classmethod
     def start(cls, door: Any, a: float, floor: float, passes: float, start: float) -> Shrinking:
         """Nothing learned, all weights at `start`."""
         n = door.size
-        state, book = np.zeros((STATE_ROWS, n)), np.zeros((BOOK_ROWS, 2))
-        state[WEIGHTS] = start
-        state[SCALES] = max(abs(start), floor)
-        book[SETTINGS], book[PASSES, 0] = (a, floor), passes
-        return cls(door, np.zeros((n, n)), state, np.zeros((n, n)), book, np.zeros((1, n)))
+        new = cls(door, np.zeros((2 * n + STATE_ROWS + 1, n)), np.zeros((BOOK_ROWS, 2)))
+        new.state[WEIGHTS] = start
+        new.state[SCALES] = max(abs(start), floor)
+        new.book[SETTINGS], new.book[PASSES, 0] = (a, floor), passes
+        return new
+
+    @property
+    def gram(self) -> Matrix:
+        """M = sum xx'."""
+        return self.block[: self.door.size]
+
+    @property
+    def root(self) -> Matrix:
+        """Scratch for the factor."""
+        return self.block[self.door.size : 2 * self.door.size]
+
+    @property
+    def state(self) -> Matrix:
+        """One row a quantity."""
+        n = 2 * self.door.size
+        return self.block[n : n + STATE_ROWS]
 
     def copy(self) -> Shrinking:
         """One that shares nothing with this one."""
-        return replace(self, gram=self.gram.copy(), state=self.state.copy(), book=self.book.copy())
+        return replace(self, block=self.block.copy(), book=self.book.copy())
 
     def behind(self, door: Any, start: float) -> Shrinking:
         """The same, or a larger copy where the door knows more features.
@@ -83,15 +96,13 @@ class Shrinking:
 
     def learn(self, vector: Vector, y: float) -> None:
         """Learn one round."""
-        if not ops.round_(self.gram, self.state, self.root, self.book, self.row, vector, y):
+        if not ops.round_(self.block, self.book, vector, y):
             raise NumericalError(TOO_LARGE)
 
     def replay(self, xs: Matrix, ys: Vector, path: Matrix) -> Vector:
         """Predict-then-learn over rows, in place."""
         forecasts = np.empty(len(ys))
-        failed = ops.replay(
-            self.gram, self.state, self.root, self.book, self.row, xs, ys, forecasts, path
-        )
+        failed = ops.replay(self.block, self.book, xs, ys, forecasts, path)
         if failed >= 0:
             raise NumericalError(f"row {failed}: {TOO_LARGE}")
         return forecasts
