@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow bench kernels accuracy docs clean
+.PHONY: help demo test check slow bench kernels opera auto accuracy adversaries docs clean
 
 help:  ## List the targets
-	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -45,8 +45,17 @@ kernels: $(VENV)/bench $(VENV)/compiled  ## Measure kernel learners; writes docs
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/kernel_losses.py
 
+opera: $(VENV)/installed $(VENV)/compiled  ## Merge published forecasts; writes docs/opera.md, docs/opera-weights.svg
+	$(BIN)/python benchmarks/opera.py
+
+auto: $(VENV)/bench $(VENV)/compiled  ## Auto on every file against river; writes docs/auto.md
+	$(BIN)/python benchmarks/auto.py
+
 accuracy: $(VENV)/installed $(VENV)/compiled  ## Measure against exact arithmetic; writes docs/accuracy.md
 	$(BIN)/python benchmarks/accuracy.py
+
+adversaries: $(VENV)/installed $(VENV)/compiled  ## Play the lower-bound proofs; writes docs/adversaries.md, docs/adversaries.svg
+	$(BIN)/python benchmarks/adversaries.py
 
 docs: $(VENV)/installed $(VENV)/compiled  ## Run every example of the documentation
 	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src

@@ -283,9 +283,7 @@ def _plain(held: Shrinking | None, x: Any) -> Any:
     if type(x) is ndarray:
         return x if x.dtype is float64 and x.ndim == 1 and type(held.door) is Positions else None
     vector = held.door.encode(x) if type(x) is dict and type(held.door) is Names else None
-    if vector is None or not within_limit(
-        vector, EXACT_INTEGER
-    ):  # larger ones may have lost digits
+    if vector is None or not within_limit(vector, EXACT_INTEGER):  # digits may be lost
         return None
     return vector
 
