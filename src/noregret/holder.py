@@ -6,12 +6,12 @@ import copy
 from threading import Lock
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 
 __all__ = ["Holder"]
 
 
-class Holder(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Holder(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Parameters as scikit-learn has them, and beside them what was learned, under a lock."""
 
     # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from noregret import features, losses
 from noregret._ops.mixing import LIKELIHOOD
@@ -26,7 +27,7 @@ from noregret.types import Mixture, Vector
 __all__ = ["AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "Merger"]
 
 
-class Merger(Holder):
+class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
     """What all pools share; a child says which game is played."""
 
     experts: Any

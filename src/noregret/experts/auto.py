@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from noregret import features
 from noregret._ops.grid import within
@@ -133,7 +134,7 @@ class State:
         return state, np.concatenate(forecasts), np.concatenate(losses)
 
 
-class Auto(Holder):
+class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
     """Forecasts without knobs: 40 linear experts under Fixed Share, nothing to scale or to tune.
 
     The experts are a grid of prior precisions (1e-6 to 1e4) x drifts (0, 1e-5 to 1e-1) x two

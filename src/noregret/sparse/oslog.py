@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from noregret import features
 from noregret._ops import bare
@@ -57,7 +58,7 @@ class ShrinkageReplay(Replay):
         return ax
 
 
-class OSLOG(Holder):
+class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
     """Online shrinkage via the limit of Gibbs: sparse weights, one pass a round (Algorithm 1).
 
     Its published loss bound (Theorem 2) is false: one round with x = 1, y = -1, a = 1 has loss 4
