@@ -28,6 +28,7 @@ __all__ = [
     "outcome_table",
     "outcomes",
     "row",
+    "sheet",
     "table",
     "within",
 ]
@@ -318,6 +319,34 @@ def table(X: Any) -> tuple[Matrix, list[Any] | None]:
         field = f"X[{t}, {j}]" if names is None else f"row {t}, X[{names[j]!r}]"
         within(number(float(taken[t, j]), field), field)
     return taken, names
+
+
+def sheet(values: Any, field: str) -> tuple[Matrix, list[Any] | None]:
+    """A table (2-D, or 3-D as an array) of numbers where NaN and None mean that there is none."""
+    names = frame_names(values)
+    if names is not None:
+        return _columns(values, field, names, InputError), names
+    if not isinstance(values, list | tuple):
+        return _exact(_array(values, field, InputError), field, InputError), None
+    try:
+        return np.array(_nested(values, field, ""), dtype=np.float64), None
+    except ValueError as ragged:
+        if isinstance(ragged, InputError):
+            raise
+        raise InputError(f"{field} is ragged: give rows of one length") from None
+
+
+def _nested(values: Any, field: str, place: str) -> Any:
+    """Lists of lists of numbers, NaN where there is none."""
+    if isinstance(values, list | tuple):
+        return [
+            _nested(v, field, f"{place}, {i}" if place else str(i)) for i, v in enumerate(values)
+        ]
+    if isinstance(values, np.ndarray) and values.ndim:
+        return _exact(_array(values, field, InputError), f"{field}[{place}]", InputError)
+    if values is None or (isinstance(values, float | np.floating) and not math.isfinite(values)):
+        return math.nan if values is None else float(values)
+    return number(values, f"{field}[{place}]", InputError)
 
 
 def outcome_table(y: Any, rounds: int) -> tuple[Matrix, bool]:

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from noregret._ops.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
 from noregret.errors import OutcomeError, ParameterError
@@ -102,7 +101,7 @@ def span(outcome_range: Any) -> tuple[float, float] | None:
     """(lo, hi) from a pair, or from a number Y for [-Y, Y]; None stays None."""
     if outcome_range is None:
         return None
-    if isinstance(outcome_range, int | float | np.number):
+    if isinstance(outcome_range, Real):
         high = _number("outcome_range", outcome_range)
         low = -high
     else:
@@ -120,7 +119,7 @@ def span(outcome_range: Any) -> tuple[float, float] | None:
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+    if isinstance(value, Real) and not isinstance(value, bool):
         taken = float(value)
         if abs(taken) <= LARGEST:
             return taken

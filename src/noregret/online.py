@@ -7,6 +7,7 @@ that take none.
 
 from __future__ import annotations
 
+from numbers import Real
 from threading import Lock
 from typing import Any, Self
 
@@ -50,7 +51,7 @@ class NotFitted(NotLearnedError, NotFittedError):  # type: ignore[misc]  # noqa:
 
 def positive(name: str, value: Any) -> float:
     """A parameter that must be a positive number, neither it nor its inverse out of reach."""
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+    if isinstance(value, Real) and not isinstance(value, bool):
         taken = float(value)
         if 1e-300 <= taken <= 1e300:
             return taken
@@ -84,7 +85,7 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """The parameters, checked."""
         drift = self.drift
         if not callable(drift):
-            number = isinstance(drift, int | float | np.number) and not isinstance(drift, bool)
+            number = isinstance(drift, Real) and not isinstance(drift, bool)
             if not (number and 0.0 <= drift <= 1e300):
                 raise ParameterError(
                     f"drift = {drift!r}: it must be a number >= 0, or a function of the round"

@@ -142,17 +142,18 @@ def substitute(pool: Matrix, book: Matrix) -> float:
     r = place(high, best)  # the expert that matters most, so that nothing large cancels
     g0, p0, u0 = said[r], awake[r], excess[r]
     top, bottom = -math.inf, -math.inf
-    up, down = 2.0 * (hi - g0), 2.0 * (lo - g0)
-    for j in range(N):
+    for j in range(N):  # d (2(y - g0) - d) = d ((lo + hi) - (g0 + said_j)) +- d (hi - lo)
         d = said[j] - g0
         weight = (awake[j] - p0) - eta * (excess[j] - u0)
-        high[j] = weight + eta * d * (up - d)
-        low[j] = weight + eta * d * (down - d)
+        base = weight + eta * (d * ((lo + hi) - (g0 + said[j])))
+        tilt = eta * (d * (hi - lo))
+        high[j] = base + tilt
+        low[j] = base - tilt
         top = max(top, high[j])
         bottom = max(bottom, low[j])
     above, below = exponentials(high, top), exponentials(low, bottom)
-    tilt = (top - bottom) + (math.log(above) - math.log(below))
-    g: float = g0 + tilt / (2.0 * eta * (hi - lo))
+    lean = (top - bottom) + (math.log(above) - math.log(below))
+    g: float = g0 + lean / (2.0 * eta * (hi - lo))
     return g
 
 
@@ -315,8 +316,10 @@ def settle(pool: Matrix, book: Matrix, y: float, g: float, asleep: int) -> float
     inside = likelihood or (book[RANGE, 0] <= y <= book[RANGE, 1] and eta < math.inf)
     if inside:
         size = max(loss, abs(mix), 1.0 / eta)
-        if (loss - mix) / size > book[WORST, 0] or book[WORST, 1] == 0.0:
-            book[WORST, 0], book[WORST, 1] = (loss - mix) / size, book[ROUNDS, 0] + 1.0
+        rounded = 4.5e-16 * abs(y - g) * max(abs(y), abs(g))  # what rounding of g may cost
+        worst = (loss - mix - rounded) / size
+        if worst > book[WORST, 0] or book[WORST, 1] == 0.0:
+            book[WORST, 0], book[WORST, 1] = worst, book[ROUNDS, 0] + 1.0
     else:
         add(book, OVER, max(loss - mix, 0.0))
         book[ROUNDS, 1] += 1.0
@@ -357,16 +360,19 @@ def replay(
 ) -> int:
     """Every row: forecast, then learn; -1, or the first row that nobody with weight can forecast.
 
-    `costs` has rows for a likelihood game, `weights` where they are wanted.
+    T more than that is a row where every expert gave what happened no chance.  `costs` has rows
+    for a likelihood game, `weights` where they are wanted.
     """
     T, N = said.shape
+    failed = -1
     for t in range(T):
         for j in range(N):
             pool[SAID, j] = said[t, j]
         asleep = N - wake(pool)
         g = forecast(pool, book)
         if g != g:
-            return t
+            failed = t
+            break
         forecasts[t] = g
         if weights.shape[0] > 0:
             shares(pool, book, weights[t])
@@ -374,9 +380,10 @@ def replay(
             for j in range(N):
                 pool[COST, j] = costs[t, j]
             if leader(pool, 1.0) < 0:
-                return t
+                failed = T + t
+                break
         losses[t] = settle(pool, book, y[t], g, asleep)
-    return -1
+    return failed
 
 
 @compiled(nb.void(BLOCK, BLOCK, BLOCK, ROW))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NotLearnedError, OutcomeError, ParameterError
 from noregret.experts.aggregation import Aggregation, replayed
-from noregret.experts.members import Member, hear, member, members, replays, rows_of
+from noregret.experts.members import Member, ask, hear, member, members, replays, rows_of
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of, probabilities, share_of
 from noregret.experts.statements import chain, statements
@@ -73,7 +73,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
                 raise NotLearnedError("only pools of distributions under log loss have a mixture")
             pool.forecast(numbers)  # somebody with weight must be awake
             weights = pool.weights(numbers)[~np.isnan(numbers)]
-            return Mixture(weights, tuple(s for s in said if s is not None))
+            return Mixture(weights, tuple(s for s, g in zip(said, numbers) if g == g))
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y; every learner among the experts learns it too."""
@@ -81,10 +81,10 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             experts, pool = self._held or self._begin()
             outcome = pool.game.outcome(features.outcome(y))
             numbers, said = _hear(experts, pool, x)
-            costs = _costs(said, outcome) if pool.game.kind == LIKELIHOOD else None
+            costs = _costs(said, outcome, experts) if pool.game.kind == LIKELIHOOD else None
             after = pool.copy()
             after.learn(numbers, outcome, costs)
-            for expert in experts.values():
+            for expert in sorted(experts.values(), key=_ours):  # what may refuse x comes first
                 expert.learn(x, outcome)
             self._held = experts, after
 
@@ -101,18 +101,18 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def _run(self, held: Any, X: Any, y: Any) -> Aggregation:
         experts, pool = copy.deepcopy(held) or self._begin()
         rows = rows_of(X)
+        if not len(rows):
+            raise InputError("X has no rows: give at least one round")
         table, scalar = features.outcome_table(y, len(rows))
         if not scalar:
             raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome a round")
         ys = np.array([pool.game.outcome(value) for value in table[:, 0].tolist()])
-        density = pool.game.kind == LIKELIHOOD
-        said = np.empty((len(ys), pool.size))
-        costs = np.empty((len(ys), pool.size)) if density else None
-        for j, (name, expert) in enumerate(experts.items()):
-            heard = replays(expert, X, rows, ys, density=density)
-            said[:, j] = hear(heard, [name] * len(ys))
-            if costs is not None:
-                costs[:, j] = [_cost(s, v) for s, v in zip(heard, ys.tolist())]
+        heard = replays(experts, pool.game, X, rows, ys)
+        said = np.column_stack([hear(h, [n] * len(ys)) for h, n in zip(heard, experts)])
+        costs = None
+        if pool.game.kind == LIKELIHOOD:
+            rounds = zip(zip(*heard), ys.tolist())
+            costs = np.array([_costs(spoken, v, experts) for spoken, v in rounds])
         after, result = replayed(pool, said, costs, ys, list(experts), X)
         self._held = experts, after
         return result
@@ -121,7 +121,8 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
             experts, pool = self._learned()
-            return pool.survey(np.array([_hear(experts, pool, x)[0] for x in rows_of(X)]))
+            heard = [_hear(experts, pool, x)[0] for x in rows_of(X)]
+            return pool.survey(np.array(heard).reshape(len(heard), pool.size))
 
     # Experts --------------------------------------------------------------------------------
 
@@ -183,9 +184,13 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
 
 def _hear(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[Any]]:
     """What each expert says of x, as numbers and as it is."""
-    density = pool.game.kind == LIKELIHOOD
-    said = [expert.forecast(x, density=density) for expert in experts.values()]
+    said = ask(experts, pool.game, x)
     return hear(said, list(experts)), said
+
+
+def _ours(expert: Member) -> bool:
+    """Whether an expert that has forecast at x is sure to learn it: our own learners are."""
+    return type(expert.model).__module__.startswith("noregret.")
 
 
 def _certificates(model: Any) -> Sequence[Certificate]:
@@ -196,20 +201,21 @@ def _certificates(model: Any) -> Sequence[Certificate]:
     return found
 
 
-def _costs(said: Sequence[Any], y: float) -> Vector:
-    return np.array([_cost(s, y) for s in said])
+def _costs(said: Sequence[Any], y: float, names: Iterable[str]) -> Vector:
+    """The log losses of the experts' forecasts; NaN of those who sleep."""
+    return np.array([_cost(value, y, name) for value, name in zip(said, names)])
 
 
-def _cost(said: Any, y: float) -> float:
-    """The log loss of one forecast; NaN of one who sleeps."""
-    if said is None:
+def _cost(said: Any, y: float, name: str) -> float:
+    if said is None or (not hasattr(said, "log_density") and said != said):
         return math.nan
     if hasattr(said, "log_density"):
         density = float(said.log_density(y))
         if math.isnan(density) or density == math.inf:
-            raise InputError(f"{said!r} gives y = {y!r} a log density of {density!r}")
+            raise InputError(f"expert {name!r} gives y = {y!r} a log density of {density!r}")
         return -density
-    return float(probabilities(np.array([[said]], dtype=np.float64), np.array([y]))[0, 0])
+    table = np.array([[said]], dtype=np.float64)
+    return float(probabilities(table, np.array([y]), [name])[0, 0])
 
 
 class AggregatingAlgorithm(Merger):

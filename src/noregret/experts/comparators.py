@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from noregret.errors import ParameterError
+from noregret import features
+from noregret.errors import InputError, ParameterError
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Comparator", "best_sequence", "combinations"]
@@ -72,6 +73,9 @@ def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
     >>> best_sequence(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), 1)
     (array([0, 0, 1]), 0.0)
     """
+    losses, _ = features.sheet(losses, "losses")
+    if losses.ndim != 2 or 0 in losses.shape:
+        raise InputError(f"losses has shape {losses.shape}: give a row a round, a column an expert")
     losses = np.where(np.isnan(losses), np.inf, losses)
     T, N = losses.shape
     if not isinstance(switches, int | np.integer) or switches < 0:

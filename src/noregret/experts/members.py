@@ -5,7 +5,7 @@
     a function    x -> forecast; it learns nothing
     a string      the caller gives the forecast under this name in x; absent or NaN: it sleeps
 
-An expert that forecasts None sleeps too.  Under log loss a forecast is a distribution
+An expert that forecasts None or NaN sleeps too.  Under log loss a forecast is a distribution
 (`predictive`, or anything with `log_density`), or the probability of outcome 1.
 """
 
@@ -19,11 +19,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from noregret import features
-from noregret.errors import InputError, ParameterError
-from noregret.losses import LARGEST
-from noregret.types import Vector
+from noregret._ops.mixing import LIKELIHOOD
+from noregret.errors import FeatureError, InputError, ParameterError
+from noregret.losses import LARGEST, Game
+from noregret.types import Matrix, Vector
 
-__all__ = ["Member", "hear", "member", "members", "replays", "rows_of"]
+__all__ = ["Member", "ask", "hear", "member", "members", "replays", "rows_of"]
 
 
 class Member(Protocol):
@@ -31,7 +32,7 @@ class Member(Protocol):
 
     model: Any
 
-    def forecast(self, x: Any, *, density: bool) -> Any:
+    def forecast(self, x: Any, game: Game) -> Any:
         """A number, a distribution, or None."""
         ...
 
@@ -46,11 +47,10 @@ class Given:
     def __init__(self, name: str, place: int) -> None:
         self.model, self.name, self.place = name, name, place
 
-    def forecast(self, x: Any, *, density: bool) -> Any:  # noqa: ARG002  # all experts are asked alike
+    def forecast(self, x: Any, game: Game) -> Any:  # noqa: ARG002  # all experts are asked alike
         """What x says under this name; nothing if it says nothing."""
         mapping = features.as_mapping(x)
-        value = x[self.place] if mapping is None else mapping.get(self.name)
-        return None if isinstance(value, float) and math.isnan(value) else value
+        return x[self.place] if mapping is None else mapping.get(self.name)
 
     def learn(self, x: Any, y: float) -> None:
         """Nothing to learn."""
@@ -62,7 +62,7 @@ class Function:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.model = function
 
-    def forecast(self, x: Any, *, density: bool) -> Any:  # noqa: ARG002  # all experts are asked alike
+    def forecast(self, x: Any, game: Game) -> Any:  # noqa: ARG002  # all experts are asked alike
         """What the function says."""
         return self.model(x)
 
@@ -76,9 +76,9 @@ class Learner:
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def forecast(self, x: Any, *, density: bool) -> Any:
+    def forecast(self, x: Any, game: Game) -> Any:
         """The learner's forecast."""
-        if density and hasattr(self.model, "predictive"):
+        if game.kind == LIKELIHOOD and hasattr(self.model, "predictive"):
             return self.model.predictive(x)
         return self.model.predict_one(x)
 
@@ -88,27 +88,38 @@ class Learner:
 
 
 class Estimator:
-    """Anything with predict and partial_fit."""
+    """Anything with predict and partial_fit; names are kept in the order of the first round."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
+        self.names: list[Any] | None = None
 
-    def forecast(self, x: Any, *, density: bool) -> Any:
+    def _row(self, x: Any) -> Matrix:
+        mapping = features.as_mapping(x)
+        if mapping is None:
+            return features.row(x)[None]
+        names = list(mapping) if self.names is None else self.names
+        if set(names) != set(mapping):
+            raise FeatureError(f"x has the names {list(mapping)}, an estimator learned {names}")
+        return features.row([mapping[name] for name in names])[None]
+
+    def forecast(self, x: Any, game: Game) -> Any:
         """The estimator's forecast for a single row; none before its first round."""
-        if not self._fitted():
+        row = self._row(x)
+        if not any(name.endswith("_") and not name.startswith("_") for name in vars(self.model)):
             return None
-        row = features.row(x)[None]
-        if density and hasattr(self.model, "predict_proba"):
+        if (game.kind == LIKELIHOOD or game.binary) and hasattr(self.model, "predict_proba"):
             return float(self.model.predict_proba(row)[0, -1])
         return float(np.ravel(self.model.predict(row))[0])
 
-    def _fitted(self) -> bool:
-        return any(name.endswith("_") and not name.startswith("_") for name in vars(self.model))
-
     def learn(self, x: Any, y: float) -> None:
         """Learn one round."""
+        mapping = features.as_mapping(x)
+        row = self._row(x)
         extra = {} if not hasattr(self.model, "predict_proba") else {"classes": [0.0, 1.0]}
-        self.model.partial_fit(features.row(x)[None], np.array([y]), **extra)
+        self.model.partial_fit(row, np.array([y]), **extra)
+        if mapping is not None and self.names is None:
+            self.names = list(mapping)
 
 
 def members(experts: Any) -> dict[str, Member]:
@@ -141,19 +152,41 @@ def member(expert: Any, place: int) -> Member:
 
 def _named(experts: Iterable[Any]) -> Iterable[tuple[str, Any]]:
     """Each expert under its own text; twins get a number."""
-    seen: dict[str, int] = {}
+    taken: set[str] = set()
     for expert in experts:
         text = expert if isinstance(expert, str) else getattr(expert, "__name__", None)
-        name = text or " ".join(repr(expert).split())
-        seen[name] = seen.get(name, 0) + 1
-        yield (name if seen[name] == 1 else f"{name} #{seen[name]}"), expert
+        stem = text or " ".join(repr(expert).split())
+        name, k = stem, 1
+        while name in taken:
+            k += 1
+            name = f"{stem} #{k}"
+        taken.add(name)
+        yield name, expert
+
+
+def ask(experts: Mapping[str, Member], game: Game, x: Any) -> list[Any]:
+    """What each expert says of x."""
+    check_row(experts, x)
+    return [expert.forecast(x, game) for expert in experts.values()]
+
+
+def check_row(experts: Mapping[str, Member], x: Any) -> None:
+    """Forecasts that the caller gives come by name, or all of them in a row."""
+    given = [isinstance(expert, Given) for expert in experts.values()]
+    if any(given) and features.as_mapping(x) is None:
+        sized = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
+        if not sized or len(x) < len(given) or (all(given) and len(x) > len(given)):
+            raise InputError(
+                f"x = {x!r}: give the forecasts by name, in a mapping, or each at the place of its "
+                f"expert in a row of {len(given)}"
+            )
 
 
 def hear(said: Sequence[Any], names: Sequence[str]) -> Vector:
     """Forecasts as numbers (means of distributions), NaN for those who sleep."""
     numbers = np.full(len(said), math.nan)
     for j, value in enumerate(said):
-        if value is None:
+        if not _speaks(value):
             continue
         mean = value.mean if hasattr(value, "log_density") else value
         number = features.number(mean, f"the forecast of expert {names[j]!r}", InputError)
@@ -166,28 +199,38 @@ def hear(said: Sequence[Any], names: Sequence[str]) -> Vector:
     return numbers
 
 
+def _speaks(value: Any) -> bool:
+    return value is not None and not (isinstance(value, float | np.floating) and value != value)
+
+
 def rows_of(X: Any) -> Sequence[Any]:
     """The rounds of a table, as they would be given one at a time."""
     names = features.frame_names(X)
     if names is not None:
-        table, _ = features.table(X)
+        table, _ = features.sheet(X, "X")
+        if names == list(range(len(names))):  # numbered, not named
+            return list(table)
         return [dict(zip(names, row.tolist())) for row in table]
     rows: Any = X if isinstance(X, np.ndarray) and X.ndim > 1 else list(X)
     return rows  # type: ignore[no-any-return]  # rows of an array, or a list
 
 
 def replays(
-    expert: Member, X: Any, rows: Sequence[Any], ys: Vector, *, density: bool
-) -> Sequence[Any]:
-    """What an expert says in every round when it learns as the rounds go."""
-    model = expert.model
-    if isinstance(expert, Learner) and hasattr(model, "replay") and not density:
-        forecasts: Sequence[Any] = model.replay(X, ys).forecast.tolist()
-        return forecasts
-    if isinstance(expert, Given) and isinstance(rows, np.ndarray):
-        return [expert.forecast(row, density=density) for row in rows.tolist()]
-    said = []
-    for x, y in zip(rows, ys.tolist()):
-        said.append(expert.forecast(x, density=density))
-        expert.learn(x, y)
-    return said
+    experts: Mapping[str, Member], game: Game, X: Any, rows: Sequence[Any], ys: Vector
+) -> list[list[Any]]:
+    """What the experts say in every round when they learn as the rounds go; a list an expert."""
+    said: dict[str, list[Any]] = {}
+    slow = dict(experts)
+    for name, expert in experts.items():
+        quick = isinstance(expert, Learner) and hasattr(expert.model, "replay")
+        if quick and game.kind != LIKELIHOOD:
+            said[name] = expert.model.replay(X, ys).forecast.tolist()
+            del slow[name]
+    said |= {name: [] for name in slow}
+    for x, y in zip(rows, ys.tolist() if slow else ()):
+        check_row(experts, x)
+        for name, expert in slow.items():
+            said[name].append(expert.forecast(x, game))
+        for expert in slow.values():
+            expert.learn(x, y)
+    return [said[name] for name in experts]

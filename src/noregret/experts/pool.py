@@ -146,9 +146,10 @@ class Pool:
         cells, book = self.cells.copy(), self.book.copy()
         failed = mixing.replay(cells, book, said, given, y, forecasts, losses, kept)
         if failed >= 0:
-            if costs is not None and not np.isnan(said[failed]).all():
+            if failed >= len(y):
+                t = failed - len(y)
                 raise OutcomeError(
-                    f"y[{failed}] = {y[failed]!r}: every expert awake gave it probability 0"
+                    f"y[{t}] = {float(y[t])!r}: every expert awake gave it probability 0"
                 )
             self._nobody(said[failed], f" in row {failed}")
         self.cells, self.book = cells, book

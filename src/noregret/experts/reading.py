@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,14 +18,15 @@ from noregret.types import Matrix, Vector
 
 __all__ = ["prior_of", "probabilities", "read", "share_of"]
 
+SMALLEST = 1e-300  # share of all weight: its inverse must fit in float64
+
 
 def read(
     played: Game, forecasts: Any, y: Any
 ) -> tuple[Matrix, Matrix | None, tuple[str, ...], Vector]:
     """Forecasts, losses in a likelihood game, names and outcomes, checked."""
-    names = features.frame_names(forecasts)
-    normal = names is None and np.ndim(forecasts) == 3
-    said = np.asarray(forecasts, dtype=np.float64)
+    said, names = features.sheet(forecasts, "forecasts")
+    normal = said.ndim == 3
     if said.ndim not in (2, 3) or 0 in said.shape or (normal and said.shape[2] != 2):
         raise InputError(
             f"forecasts has shape {said.shape}: give a row a round and a column an expert"
@@ -57,7 +60,7 @@ def read(
     return said, costs, labels, ys
 
 
-def probabilities(said: Matrix, ys: Vector) -> Matrix:
+def probabilities(said: Matrix, ys: Vector, names: Sequence[str] = ()) -> Matrix:
     """Log losses of the probabilities given to outcome 1."""
     if not np.isin(ys, (0.0, 1.0)).all():
         bad = int(np.argmin(np.isin(ys, (0.0, 1.0))))
@@ -68,9 +71,8 @@ def probabilities(said: Matrix, ys: Vector) -> Matrix:
     outside = (said < 0.0) | (said > 1.0)
     if outside.any():
         t, j = (int(i) for i in np.unravel_index(int(np.argmax(outside)), said.shape))
-        raise InputError(
-            f"forecasts[{t}, {j}] = {float(said[t, j])!r} is not a probability: give 0 to 1"
-        )
+        who = f"the forecast of expert {names[j]!r}" if names else f"forecasts[{t}, {j}]"
+        raise InputError(f"{who} = {float(said[t, j])!r} is not a probability: give 0 to 1")
     with np.errstate(divide="ignore"):
         losses: Matrix = -np.where(ys[:, None] == 1.0, np.log(said), np.log1p(-said))
     return losses
@@ -83,17 +85,14 @@ def _normal_losses(mean: Matrix, var: Matrix, ys: Vector) -> Matrix:
         raise InputError(
             f"forecasts[{t}, {j}, 1] = {float(var[t, j])!r} is not a variance: give it > 0"
         )
-    losses: Matrix = 0.5 * np.log(2.0 * np.pi * var) + 0.5 * (ys[:, None] - mean) ** 2 / var
+    with np.errstate(over="ignore"):  # a density that underflows is 0
+        losses: Matrix = 0.5 * np.log(2.0 * np.pi * var) + 0.5 * (ys[:, None] - mean) ** 2 / var
     return losses
 
 
 def share_of(share: Any) -> float:
     """The share of Fixed Share, checked."""
-    if (
-        isinstance(share, int | float | np.number)
-        and not isinstance(share, bool)
-        and 0 <= share < 1
-    ):
+    if isinstance(share, Real) and not isinstance(share, bool) and 0.0 <= float(share) < 1.0:
         return float(share)
     raise ParameterError(f"share = {share!r}: it must be a number from 0 to less than 1")
 
@@ -105,13 +104,15 @@ def prior_of(prior: Any, names: Sequence[str]) -> Vector:
         return np.full(N, 1.0 / N)
     if isinstance(prior, Mapping):
         if set(prior) != set(names):
-            raise ParameterError(f"prior names {sorted(prior)}, the experts are {sorted(names)}")
+            raise ParameterError(f"prior names {list(prior)}, the experts are {list(names)}")
         prior = [prior[name] for name in names]
-    try:
-        weights = np.array([float(p) for p in prior])
-    except (TypeError, ValueError):
-        raise ParameterError(f"prior = {prior!r}: give a positive number an expert") from None
-    if weights.size != N or not (weights > 0.0).all() or not np.isfinite(weights).all():
+    listed = list(prior) if isinstance(prior, Iterable) and not isinstance(prior, str) else []
+    real = all(isinstance(p, Real) and 0.0 < float(p) < math.inf for p in listed)
+    if len(listed) != N or not real:
         raise ParameterError(f"prior = {prior!r}: give {N} positive numbers, one an expert")
-    total: Vector = weights / weights.sum()
-    return total
+    weights = np.array([float(p) for p in listed])
+    weights /= weights.max()
+    weights /= weights.sum()
+    if not weights.min() >= SMALLEST:
+        raise ParameterError(f"prior = {prior!r}: no expert's share may be below 1e-300 of all")
+    return weights

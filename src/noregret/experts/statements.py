@@ -19,6 +19,7 @@ from noregret.types import Vector
 
 __all__ = ["chain", "statements", "tracking"]
 
+EACH_ROUND = "every round"
 CLOSE = 1e-9
 """How near a cell's certificate must be to what its pool charged it, to be about the same loss."""
 
@@ -99,7 +100,7 @@ def _potential(t: PoolTotals) -> float:
     best = float(np.min(t.paid))
     if t.rate == math.inf or not math.isfinite(best):
         return best
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", over="ignore"):
         total = np.exp(t.log_prior - t.rate * (t.paid - best)).sum()
     return best - math.log(total) / t.rate
 
@@ -172,9 +173,10 @@ def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
     For equal priors 1/N: (k+1) ln N + k ln(1/s) + (T-1-k) ln(1/(1-s+s/N)), over eta.
     """
     N, T, s = t.log_prior.size, t.rounds, t.share
-    switches = k * math.log(1.0 / s) if k else 0.0
+    switches = (k * -math.log(s) if s > 0.0 else math.inf) if k else 0.0
     stays = -(T - 1 - k) * math.log1p(-s * (1.0 - 1.0 / N))
-    price = ((k + 1) * math.log(N) + switches + stays) / t.rate
+    extra, _, within = _averaging(game, t)
+    price = ((k + 1) * math.log(N) + switches + stays) / t.rate + extra
     even = np.allclose(t.log_prior, -math.log(N), rtol=0.0, atol=1e-12)
     return _state(
         game,
@@ -190,6 +192,7 @@ def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
         more=(
             Assumption("all experts have the same prior weight", met=bool(even)),
             Assumption("share > 0, or no switch at all", met=s > 0.0 or k == 0),
+            *within,
         ),
     )
 
@@ -198,7 +201,7 @@ def _each_round(t: PoolTotals) -> Certificate:
     """The inequality behind the bound, in its worst round: loss_t <= mix_t."""
     spoken = t.worst_round > 0
     return Certificate.of(
-        name="every round",
+        name=EACH_ROUND,
         kind="upper bound",
         rounds=t.rounds,
         loss=t.worst if spoken else 0.0,
@@ -213,26 +216,32 @@ def _each_round(t: PoolTotals) -> Certificate:
     )
 
 
+def _averaging(game: Game, t: PoolTotals) -> tuple[float, str, tuple[Assumption, ...]]:
+    """What weighted means pay on top, in words too, and what they assume."""
+    if game.kind != AVERAGED:
+        return 0.0, "", ()
+    within = Assumption(
+        f"|y - g_j| <= hi - lo = {t.width:.6g} for every expert: the largest was "
+        f"{math.sqrt(t.reach):.6g}",
+        met=t.reach <= t.width * t.width * (1.0 + 1e-12),
+    )
+    if game.scale <= 0.5 * (1.0 + 1e-12):  # exp-concave
+        return 0.0, "", (within,)
+    return t.rate * t.rounds * t.width**4 / 8.0, " + eta T (hi-lo)^4/8", (within,)
+
+
 def _exponential_weights(game: Game, t: PoolTotals) -> Certificate:
     """Kivinen and Warmuth 1999 for an exp-concave rate; else Hoeffding's for bounded losses."""
-    width = t.width
-    concave = game.scale <= 0.5 * (1.0 + 1e-12)
-    extra = 0.0 if concave else t.rate * t.rounds * width**4 / 8.0
-    more = "" if concave else " + eta T (hi-lo)^4/8"
-    within = Assumption(
-        f"|y - g_j| <= hi - lo = {width:.6g} for every expert: the largest was "
-        f"{math.sqrt(t.reach):.6g}",
-        met=t.reach <= width * width * (1.0 + 1e-12),
-    )
+    extra, more, within = _averaging(game, t)
     return _state(
         game,
         t,
-        "exponential weights" + ("" if concave else ", bounded losses"),
+        "exponential weights" + (", bounded losses" if extra else ""),
         "upper bound",
         comparator=float(np.min(t.paid)),
         bound=float(np.min(t.paid + _prices(t))) + extra,
         statement=f"sum (y - g)^2 <= min_j (L_j + (1/eta) ln 1/p_j){more}, eta = {t.rate:.6g}",
-        more=(within,),
+        more=within,
     )
 
 
@@ -243,10 +252,12 @@ def chain(
 
     Takes the certificates of each cell that are about the very loss that the pool charged it.
     """
+    if game.kind == AVERAGED:
+        return []
     best: tuple[float, str, Certificate, float] | None = None
     for (name, certificates), paid, price in zip(cells, t.paid.tolist(), _prices(t).tolist()):
         for c in certificates:
-            about = abs(c.loss - paid) <= CLOSE * max(abs(paid), 1.0)
+            about = abs(c.loss - paid) <= CLOSE * abs(paid) and c.name != EACH_ROUND
             if about and c.kind != "report" and c.bound is not None:
                 if best is None or c.bound + price < best[0]:
                     best = c.bound + price, name, c, price
