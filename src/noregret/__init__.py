@@ -33,14 +33,19 @@ if TYPE_CHECKING:
     from noregret.experts.auto import Auto as Auto
     from noregret.experts.comparators import best_sequence as best_sequence
     from noregret.experts.grid import over as over
+    from noregret.experts.safe import SafeLogistic as SafeLogistic
     from noregret.experts.safe import SafeOSLOG as SafeOSLOG
     from noregret.gaussian import AAR as AAR
     from noregret.gaussian import BayesianRidge as BayesianRidge
     from noregret.gaussian import Ridge as Ridge
+    from noregret.glm.learners import BayesianLogistic as BayesianLogistic
+    from noregret.glm.learners import ImproperLogistic as ImproperLogistic
+    from noregret.glm.learners import MAPLogistic as MAPLogistic
     from noregret.hindsight import Hindsight as Hindsight
     from noregret.replay import Replay as Replay
     from noregret.sparse.oslog import OSLOG as OSLOG
     from noregret.sparse.slog import SLOG as SLOG
+    from noregret.types import Bernoulli as Bernoulli
     from noregret.types import Mixture as Mixture
     from noregret.types import Normal as Normal
 
@@ -50,11 +55,16 @@ _HOMES = {
     "AggregatingAlgorithm": "experts.aggregating",
     "Aggregation": "experts.aggregation",
     "Auto": "experts.auto",
+    "BayesianLogistic": "glm.learners",
+    "Bernoulli": "types",
+    "ImproperLogistic": "glm.learners",
+    "MAPLogistic": "glm.learners",
     "BayesianAlgorithm": "experts.aggregating",
     "ExponentialWeights": "experts.aggregating",
     "Mixture": "types",
     "OSLOG": "sparse.oslog",
     "SLOG": "sparse.slog",
+    "SafeLogistic": "experts.safe",
     "SafeOSLOG": "experts.safe",
     "aggregate": "experts.aggregation",
     "best_sequence": "experts.comparators",
@@ -81,10 +91,14 @@ __all__ = [
     "Aggregation",
     "Auto",
     "BayesianAlgorithm",
+    "BayesianLogistic",
     "BayesianRidge",
+    "Bernoulli",
     "Certificate",
     "ExponentialWeights",
     "Hindsight",
+    "ImproperLogistic",
+    "MAPLogistic",
     "Mixture",
     "Normal",
     "Nystrom",
@@ -92,6 +106,7 @@ __all__ = [
     "RandomFourier",
     "Replay",
     "Ridge",
+    "SafeLogistic",
     "SafeOSLOG",
     "Taylor",
     "Window",

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Forecast", "Integers", "Look", "Matrix", "Mixture", "Normal", "Track", "Vector"]
+__all__ = [
+    "Bernoulli",
+    "Forecast",
+    "Integers",
+    "Look",
+    "Matrix",
+    "Mixture",
+    "Normal",
+    "Track",
+    "Vector",
+]
 
 Vector = npt.NDArray[np.float64]
 """A 1-D array of float64."""
@@ -61,6 +71,39 @@ class Normal:
         """ln of the density at y, summed over the outcomes of one round."""
         e = np.atleast_1d(np.subtract(y, self.mean)) / self.std
         return float(-0.5 * (e @ e) - e.size * (0.5 * math.log(2.0 * math.pi) + math.log(self.std)))
+
+
+@dataclass(frozen=True, slots=True)
+class Bernoulli:
+    """A forecast of a label 0 or 1; `probability` is that of 1.
+
+    >>> Bernoulli(0.25).var
+    0.1875
+    >>> round(Bernoulli(0.25).log_density(0.0), 6)
+    -0.287682
+    """
+
+    probability: float
+
+    @property
+    def mean(self) -> float:
+        """The probability."""
+        return self.probability
+
+    @property
+    def var(self) -> float:
+        """p (1 - p)."""
+        return self.probability * (1.0 - self.probability)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.var)
+
+    def log_density(self, y: Forecast) -> float:
+        """ln of the probability of the label y."""
+        chance = self.probability if y else 1.0 - self.probability
+        return math.log(chance) if chance > 0.0 else -math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)

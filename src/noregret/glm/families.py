@@ -1,0 +1,47 @@
+"""Families of yes-or-no models: what a margin z = s w'x costs, s = +-1 the label.
+
+All that the algorithms and their theorems use is l(z) = -ln P, its first two derivatives, and c,
+a bound on the second.  A new family is a number and a branch in noregret._ops.families, and a line
+here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from noregret._ops import families as ops
+from noregret.errors import ParameterError
+
+__all__ = ["LOGISTIC", "PROBIT", "Family", "family_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family by name; `curvature` is the least c with l'' <= c.
+
+    >>> LOGISTIC.bend(0.0)
+    (0.6931471805599453, -0.5, 0.25)
+    """
+
+    name: str
+    code: int
+    curvature: float
+
+    def bend(self, z: float) -> tuple[float, float, float]:
+        """l(z), l'(z), l''(z)."""
+        return ops.bend(self.code, z)
+
+
+LOGISTIC = Family("logistic", ops.LOGISTIC, 0.25)
+PROBIT = Family("probit", ops.PROBIT, 1.0)
+FAMILIES = {family.name: family for family in (LOGISTIC, PROBIT)}
+
+
+def family_of(value: Any) -> Family:
+    """A family, or the family of that name."""
+    if isinstance(value, Family):
+        return value
+    if isinstance(value, str) and value in FAMILIES:
+        return FAMILIES[value]
+    raise ParameterError(f"family = {value!r}: give one of {', '.join(map(repr, FAMILIES))}")

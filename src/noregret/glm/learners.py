@@ -1,0 +1,210 @@
+"""MAPLogistic, BayesianLogistic, ImproperLogistic: which engine, which theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from noregret._ops import margin
+from noregret.certificates import Certificate
+from noregret.errors import FeatureError, ParameterError
+from noregret.glm import statements
+from noregret.glm.engines import Engine, Mode, Particles, Recursive, TierneyKadane
+from noregret.glm.exact import Exact
+from noregret.glm.families import Family, family_of
+from noregret.glm.yesno import Belief, YesNo
+from noregret.online import positive
+
+__all__ = ["BayesianLogistic", "ImproperLogistic", "MAPLogistic"]
+
+METHODS = ("auto", "exact", "tierney-kadane", "smc", "adf")
+LONG = 1_000  # rounds from which a history is too dear to keep unasked
+
+
+class MAPLogistic(YesNo):
+    """The mode of the posterior, N(0, prior_var I) times the likelihood, each round.
+
+    On any data with |x| <= Z (nu^2 = prior_var, Z^2 the largest |x|^2)
+
+        log loss <= (1 + nu^2 Z^2 min(1, 0.4074 exp(nu^2 Z^2))) min_w (L(w) + |w|^2/(2 nu^2))
+
+    (Kakade and Ng's Theorem 3.3 is shown too.)  With history=False the posterior is kept as a
+    Gaussian and moved by one exact scalar step a round: O(n^2), no history, and no theorem.
+
+    Cost: O(t n^2) a round in round t and t n numbers; history=False: 5 n^2 flops and n^2 numbers.
+
+    Parameters
+    ----------
+    prior_var : nu^2.
+    history : keep the rounds, so that the mode is exact.
+    family : "logistic" or "probit".
+
+    >>> learner = MAPLogistic(prior_var=4.0)
+    >>> for t in range(40):
+    ...     learner.learn_one({"one": 1.0, "late": t / 40.0}, t >= 20)
+    >>> round(learner.predict_one({"one": 1.0, "late": 1.0}), 3)
+    0.944
+    >>> learner.certificate().holds
+    True
+    """
+
+    def __init__(
+        self, prior_var: float = 0.25, *, history: bool = True, family: Any = "logistic"
+    ) -> None:
+        self.prior_var = prior_var
+        self.history = history
+        self.family = family
+
+    def _maker(self) -> Callable[[int], Engine]:
+        family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
+        if not isinstance(self.history, bool | np.bool_):
+            raise ParameterError(f"history = {self.history!r}: it must be True or False")
+        if self.history:
+            return lambda n: Mode(family, precision, n)
+        return lambda n: Recursive.start(margin.LAPLACE, family, precision, n, 0.0)
+
+    def _certificates(self, belief: Belief) -> list[Certificate]:
+        family, nu2 = family_of(self.family), float(self.prior_var)
+        if isinstance(belief.engine, Mode):
+            return statements.mode(belief, family, nu2)
+        return [statements.plain(belief, "online Newton, no theorem")]
+
+
+class BayesianLogistic(YesNo):
+    """Bayesian model averaging: the posterior mean of the probability, prior N(0, prior_var I).
+
+    Exact averaging satisfies, on any data (nu^2 = prior_var, F(w) = L(w) + |w|^2/(2 nu^2)),
+
+        min F <= log loss <= min F + 1/2 ln det(I + nu^2/4 sum xx')
+
+    Approximations show the same numbers as a report: the theorem speaks of exact averaging.
+
+    Parameters
+    ----------
+    prior_var : nu^2.
+    method : "exact" (quadrature, up to 2 features), "tierney-kadane" (ratio of Laplace evidences),
+        "smc" (particles), "adf" (moment matching, no history), or "auto": exact for up to 2
+        features, else tierney-kadane for a `horizon` of up to 1,000 rounds, else adf.
+    particles, seed : for "smc".
+    horizon : how many rounds will come, if known; for "auto".
+    family : "logistic" or "probit".
+
+    Cost a round: exact O(t) times a grid of up to some 10^4; tierney-kadane two Newton solves,
+    O(t n^2); smc O(N n), with moves O(N t n); all keep the history, t n numbers.  adf 5 n^2 flops
+    and n^2 numbers.
+
+    >>> learner = BayesianLogistic(prior_var=4.0, method="adf")
+    >>> for t in range(40):
+    ...     learner.learn_one({"one": 1.0, "late": t / 40.0}, t >= 20)
+    >>> round(learner.predict_one({"one": 1.0, "late": 1.0}), 3)
+    0.957
+    >>> learner
+    BayesianLogistic(method='adf', prior_var=4.0)
+    """
+
+    def __init__(
+        self,
+        prior_var: float = 1.0,
+        *,
+        method: str = "auto",
+        particles: int = 1000,
+        seed: int = 0,
+        horizon: int | None = None,
+        family: Any = "logistic",
+    ) -> None:
+        self.prior_var = prior_var
+        self.method = method
+        self.particles = particles
+        self.seed = seed
+        self.horizon = horizon
+        self.family = family
+
+    def _chosen(self, n: int) -> str:
+        """The method for n features."""
+        if self.method != "auto":
+            return self.method
+        if n <= 2:
+            return "exact"
+        short = self.horizon is not None and self.horizon <= LONG
+        return "tierney-kadane" if short else "adf"
+
+    def _maker(self) -> Callable[[int], Engine]:
+        family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
+        if self.method not in METHODS:
+            raise ParameterError(f"method = {self.method!r}: give one of {', '.join(METHODS)}")
+        for name, least in (("particles", 2), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < least:
+                raise ParameterError(f"{name} = {value!r}: it must be a whole number >= {least}")
+        if self.horizon is not None and not (isinstance(self.horizon, Real) and self.horizon > 0):
+            raise ParameterError(f"horizon = {self.horizon!r}: it must be a number > 0, or None")
+
+        def make(n: int) -> Engine:
+            chosen = self._chosen(n)
+            if chosen == "exact":
+                if n > 2:
+                    raise FeatureError(
+                        f"x has {n} features: exact averaging is for 1 or 2; take 'tierney-kadane'"
+                    )
+                return Exact(family, precision, n)
+            if chosen == "tierney-kadane":
+                return TierneyKadane(family, precision, n)
+            if chosen == "smc":
+                return Particles(family, precision, n, int(self.particles), int(self.seed))
+            return Recursive.start(margin.ADF, family, precision, n, 0.0)
+
+        return make
+
+    def _certificates(self, belief: Belief) -> list[Certificate]:
+        return statements.averaging(belief, family_of(self.family), float(self.prior_var))
+
+    def __repr__(self) -> str:
+        text: str = super().__repr__()
+        if self.method == "auto" and self._held is not None:
+            return f"{text}  # runs {self._chosen(self._held.door.size)!r}"
+        return text
+
+
+class ImproperLogistic(YesNo):
+    """AIOLI (Jezequel, Gaillard and Rudi 2020): improper, and better than any proper learner.
+
+    Forecasts sigma(x'w_t), w_t = argmin of quadratic minorants of the past losses + lambda|w|^2
+    + l(x'w) + l(-x'w): both labels of the round to come are counted.  With A_0 = 2 lambda I,
+    A_t = A_{t-1} + l''/(1+C) xx', for every w with |w'x_t| <= C in all rounds
+
+        log loss <= L(w) + lambda|w|^2 + (1+C) ln det(A_T/A_0)
+
+    where ln det <= n ln(1 + sum|x|^2/(8 n lambda (1+C))): logarithmic in T, and C enters as a
+    factor, not as exp(C).  docs/theory.md derives it.
+
+    Cost: 5 n^2 flops a round and n^2 numbers.
+
+    Parameters
+    ----------
+    margin_bound : C, the largest |w'x| of the experts to compete with (B R for |w| <= B, |x| <= R).
+    regularisation : lambda.
+
+    >>> learner = ImproperLogistic(margin_bound=5.0)
+    >>> for t in range(40):
+    ...     learner.learn_one({"one": 1.0, "late": t / 40.0}, t >= 20)
+    >>> round(learner.predict_one({"one": 1.0, "late": 1.0}), 3)
+    0.876
+    >>> learner.certificate().holds
+    True
+    """
+
+    def __init__(self, margin_bound: float = 10.0, *, regularisation: float = 1.0) -> None:
+        self.margin_bound = margin_bound
+        self.regularisation = regularisation
+
+    def _maker(self) -> Callable[[int], Engine]:
+        family: Family = family_of("logistic")
+        bound = positive("margin_bound", self.margin_bound)
+        precision = 2.0 * positive("regularisation", self.regularisation)
+        return lambda n: Recursive.start(margin.AIOLI, family, precision, n, bound)
+
+    def _certificates(self, belief: Belief) -> list[Certificate]:
+        return statements.improper(belief, float(self.margin_bound), float(self.regularisation))

@@ -1,0 +1,248 @@
+"""What yes-or-no learners share: labels, probabilities, the account, scikit-learn's habits."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from noregret import features
+from noregret._ops import account
+from noregret._ops.account import BOOK_ROWS, ROUNDS
+from noregret.certificates import Certificate
+from noregret.doors import Names, Positions, door_for
+from noregret.errors import FeatureError, OutcomeError
+from noregret.glm.engines import Engine
+from noregret.holder import Holder
+from noregret.online import NotFitted
+from noregret.replay import Replay
+from noregret.types import Bernoulli, Matrix, Vector
+
+__all__ = ["Belief", "YesNo"]
+
+LARGEST = 1e100  # of a feature: squares then add up within float64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief:
+    """What a yes-or-no learner has learned."""
+
+    door: Any
+    engine: Any
+    book: Matrix
+    scatter: Matrix  # sum xx'
+    classes: tuple[Any, Any]
+    make: Callable[[int], Engine]
+
+    def grown(self, door: Any) -> Belief:
+        """The same, or a larger copy where the door knows more features."""
+        k = door.size - self.door.size
+        if not k:
+            return self
+        engine = self.engine.grown(k) if self.rounds else self.make(door.size)
+        scatter = np.zeros((door.size, door.size))
+        scatter[: self.door.size, : self.door.size] = self.scatter
+        return replace(self, door=door, engine=engine, scatter=scatter, book=self.book.copy())
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        return int(self.book[ROUNDS, 0])
+
+    def admit(self, x: Any) -> tuple[Belief, Vector]:
+        """x by position, and a belief that knows all of its features."""
+        vector, new, key = self.door.admit(x)[:3]
+        belief = self
+        if new.size:
+            belief = self.grown(self.door.grown(key))
+            vector = np.concatenate([vector, new])
+        _within(vector)
+        return belief, np.ascontiguousarray(vector)
+
+    def sign(self, y: Any) -> float:
+        """+1 for the positive class, -1 for the other."""
+        if isinstance(y, bool | np.bool_) and self.classes == (0, 1):
+            return 1.0 if y else -1.0
+        for label, sign in zip(self.classes, (-1.0, 1.0)):
+            if type(y) is not bool and y == label:
+                return sign
+        raise OutcomeError(
+            f"y = {y!r}: the labels are {self.classes[0]!r} and {self.classes[1]!r}, give one"
+        )
+
+    def learn(self, vector: Vector, sign: float) -> float:
+        """Learn one round, in place; its log loss."""
+        loss: float = self.engine.learn(vector, sign, self.book)
+        account.note(self.book, self.scatter, vector, loss, sign)
+        return loss
+
+
+class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
+    """What all yes-or-no learners share; a child says which engine it runs on."""
+
+    _held: Belief | None
+
+    def _maker(self) -> Callable[[int], Engine]:
+        raise NotImplementedError
+
+    def _begin(self, door: Any, classes: tuple[Any, Any] = (0, 1)) -> Belief:
+        make, n = self._maker(), door.size
+        return Belief(door, make(n), np.zeros((BOOK_ROWS, 2)), np.zeros((n, n)), classes, make)
+
+    def _learned(self) -> Belief:
+        if self._held is None:
+            raise NotFitted(
+                f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
+            )
+        return self._held
+
+    # One round ------------------------------------------------------------------------------
+
+    def predict_one(self, x: Any) -> float:
+        """The probability of the positive class at x."""
+        with self._lock:
+            belief, vector = (self._held or self._begin(door_for(x))).admit(x)
+            chance: float = belief.engine.chance(vector)
+            return chance
+
+    def predictive(self, x: Any) -> Bernoulli:
+        """The forecast at x as a distribution over 0 and 1."""
+        return Bernoulli(self.predict_one(x))
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn that x had the label y."""
+        with self._lock:
+            held = self._held or self._begin(door_for(x))
+            sign = held.sign(y)
+            belief, vector = held.admit(x)
+            belief.learn(vector, sign)
+            self._held = belief
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def replay(self, X: Any, y: Any) -> Replay:
+        """Predict-then-learn over all rows, as the loop over rounds would go."""
+        with self._lock:
+            return self._run(self._held, X, y)
+
+    def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Replay:
+        labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if held is None:
+            xs, names = features.table(X)
+            if 0 in xs.shape:
+                raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
+            door = Positions(xs.shape[1]) if names is None else Names(names)
+            held = self._begin(door, _classes(labels, classes))
+        xs, door, _ = held.door.many(X)
+        if labels.shape != (len(xs),) or not len(xs):
+            raise OutcomeError(
+                f"y has shape {labels.shape}: {len(xs)} rows of X need as many labels"
+            )
+        _within(xs)
+        belief = copy.deepcopy(held).grown(door)
+        signs = [belief.sign(label) for label in labels.tolist()]
+        chances, losses = np.empty(len(xs)), np.empty(len(xs))
+        for t, (row, sign) in enumerate(zip(np.ascontiguousarray(xs), signs)):
+            losses[t] = belief.learn(row, sign)
+            p = math.exp(-losses[t])
+            chances[t] = p if sign > 0.0 else -math.expm1(-losses[t])
+        self._held = belief
+        library = type(X).__module__.partition(".")[0]
+        return Replay(
+            forecast=chances,
+            mean=None,
+            spread=None,
+            loss=losses,
+            certificate=self._certificates(belief)[0],
+            library=library if library in ("pandas", "polars") else "pandas",
+        )
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn all rows, in order, on top of what was learned before."""
+        with self._lock:
+            self._run(self._held, X, y, classes)
+        return self
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Probabilities of both classes at every row; nothing is learned."""
+        with self._lock:
+            learned = self._learned()
+            xs, door, _ = learned.door.many(X)
+            _within(xs)
+            belief = learned.grown(door)
+            p = np.array([belief.engine.chance(row) for row in np.ascontiguousarray(xs)])
+            return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any) -> Any:
+        """The likelier class at every row."""
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+    # What was learned -----------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> Any:
+        """The two labels, the positive one second."""
+        return np.array(self._learned().classes)
+
+    @property
+    def coef_(self) -> Matrix:
+        """The mean or the mode of the weights, as one row."""
+        w: Vector = self._learned().engine.weights()
+        return w[None]
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features have been seen."""
+        return int(self._learned().door.size)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many rounds have been learned."""
+        return self._learned().rounds
+
+    @property
+    def log_loss_(self) -> float:
+        """The cumulative log loss of the forecasts."""
+        return float(self._learned().book[account.LOSS].sum())
+
+    @property
+    def brier_(self) -> float:
+        """The cumulative Brier score, sum (label - p)^2."""
+        return float(self._learned().book[account.BRIER].sum())
+
+    def _certificates(self, belief: Belief) -> list[Certificate]:
+        raise NotImplementedError
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        with self._lock:
+            return self._certificates(self._learned())
+
+    def certificate(self) -> Certificate:
+        """The main certificate."""
+        return self.certificates()[0]
+
+
+def _within(xs: Matrix) -> None:
+    if xs.size and not np.abs(xs).max() <= LARGEST:
+        worst = float(np.abs(xs).max())
+        raise FeatureError(
+            f"x has an entry of size {worst!r}: up to 1e100 can be taken; rescale it"
+        )
+
+
+def _classes(labels: Any, classes: Any) -> tuple[Any, Any]:
+    """The two labels: 0 and 1, or those given, or the two that y has."""
+    found = np.unique(labels if classes is None else classes).tolist()
+    if set(found) <= {0, 1} and not any(isinstance(label, str) for label in found):
+        return (0, 1)
+    if len(found) != 2:
+        raise OutcomeError(f"y has the labels {found[:5]!r}: two are needed, or classes=")
+    return (found[0], found[1])
