@@ -79,7 +79,8 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
     ----------
     shrinkage : a > 0; the more, the sparser.
     passes : how often the last line of Algorithm 1 is done a round; math.inf: until the lasso's
-        conditions for |y - Xw|^2 + 2a|w|_1 hold to 1e-9, reviving weights where they ask for it.
+        conditions for |y - Xw|^2 + 2a|w|_1 hold to 1e-9, reviving weights where they ask for it;
+        where passes crawl, coordinate descent finishes.
     start : the weights before the first round.
     floor : D = diag(max(|w|, floor)); 0 is the paper's algorithm.
     noise_var : s^2 of the predictive distribution N(w'x, s^2 (1 + x'A^-1 x)), A = M + a D^-1.
@@ -218,8 +219,8 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
             certificate=published(after, None),
             library=library if library in ("pandas", "polars") else "pandas",
             before=before,
-            xs=xs,
-            ys=ys,
+            xs=xs.copy(),
+            ys=ys.copy(),
         )
 
     def predict(self, X: Any) -> Vector:

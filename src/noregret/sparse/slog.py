@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from noregret import features
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
-from noregret.errors import FeatureError
+from noregret.doors import Names, Positions
+from noregret.errors import FeatureError, ParameterError
 from noregret.features import outcome_table
 from noregret.online import NotFitted, positive
 from noregret.sparse.shrinking import outcome_within, sparsity, within
@@ -45,6 +46,10 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
     def fit(self, X: Any, y: Any) -> Self:
         """Find the fixed point, from the ridge solution on."""
         a = positive("shrinkage", self.shrinkage)
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise ParameterError(
+                f"fit_intercept = {self.fit_intercept!r}: it must be True or False"
+            )
         xs, names = features.table(X)
         table, scalar = outcome_table(y, len(xs))
         if 0 in xs.shape or not scalar:
@@ -60,12 +65,13 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         n = F.shape[1]
         gram, state = F.T @ F, np.zeros((STATE_ROWS, n))
         state[MOMENT] = F.T @ v
-        state[WEIGHTS] = np.linalg.solve(gram + a * np.eye(n), state[MOMENT])
+        state[WEIGHTS] = np.linalg.lstsq(gram + a * np.eye(n), state[MOMENT])[0]
         self.n_iter_ = int(ops.refine(gram, state, np.zeros((n, n)), a, 0.0, math.inf))
         self.coef_: Vector = state[WEIGHTS].copy()
         self.coef_[np.abs(self.coef_) * np.diagonal(gram) <= ops.LIVE * a] = 0.0
         self.intercept_ = float(centre[1] - np.dot(self.coef_, np.broadcast_to(centre[0], n)))
         self.n_features_in_ = n
+        self._door: Any = Positions(n) if names is None else Names(names)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
         return self
@@ -74,9 +80,9 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         """X w, plus the intercept."""
         if not hasattr(self, "coef_"):
             raise NotFitted("this SLOG has learned nothing yet: call fit first")
-        xs, _ = features.table(X)
-        if xs.shape[1] != self.n_features_in_:
-            raise FeatureError(f"X has {xs.shape[1]} features, SLOG has {self.n_features_in_}")
+        xs, door, _ = self._door.many(X)
+        if door.size != self.n_features_in_:
+            raise FeatureError(f"X has {door.size} features, SLOG has {self.n_features_in_}")
         forecasts: Vector = xs @ self.coef_ + self.intercept_
         return forecasts
 

@@ -63,7 +63,7 @@ def regret_meter(held: Shrinking) -> Certificate:
     """The regret against min_w (L(w) + a|w|^2), the best ridge expert: a number, no claim."""
     a, n = held.settings[0], held.door.size
     b, square = held.state[MOMENT], float(held.book[SQUARE].sum())
-    best = square - float(b @ np.linalg.solve(held.gram + a * np.eye(n), b)) if n else square
+    best = square - float(b @ np.linalg.lstsq(held.gram + a * np.eye(n), b)[0]) if n else square
     loss = float(held.book[LOSS].sum())
     return Certificate.of(
         name="regret meter",
