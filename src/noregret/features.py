@@ -29,6 +29,7 @@ __all__ = [
     "outcomes",
     "row",
     "sheet",
+    "short",
     "table",
     "within",
 ]
@@ -51,9 +52,7 @@ def number(value: Any, field: str, error: type[InputError] = FeatureError) -> fl
         value = value.item() if value.dtype.kind in "biufc" else value
     if not isinstance(value, bool | int | float | np.floating | Decimal | Fraction):
         kind = type(value).__name__
-        raise error(
-            f"{field} = {_short(value)} is not a number ({kind}): convert it to float first"
-        )
+        raise error(f"{field} = {short(value)} is not a number ({kind}): convert it to float first")
     try:
         taken = float(value)
     except OverflowError:  # a whole number or a fraction that is larger than any float64
@@ -62,20 +61,20 @@ def number(value: Any, field: str, error: type[InputError] = FeatureError) -> fl
         taken = math.nan
     if isinstance(value, int) and taken != value:
         raise error(
-            f"{field} = {_short(value)} is an integer that float64 cannot hold: "
+            f"{field} = {short(value)} is an integer that float64 cannot hold: "
             "round it or scale it down"
         )
     if not math.isfinite(taken):
         raise error(
-            f"{field} = {_short(value)}: only finite numbers can be learned from; "
+            f"{field} = {short(value)}: only finite numbers can be learned from; "
             "leave the round out, or impute the value"
         )
     if isinstance(value, np.longdouble) and taken != value:
-        raise error(f"{field} = {_short(value)} has more digits than float64: round it first")
+        raise error(f"{field} = {short(value)} has more digits than float64: round it first")
     return taken
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
     """The value for a message: one line, and not a long one."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
@@ -110,7 +109,7 @@ def outcome(y: Any, field: str = "y") -> float:
 def outcomes(y: Any) -> Vector:
     """Several outcomes of one round, as a vector."""
     if isinstance(y, Mapping | str | bytes) or not isinstance(y, Iterable):
-        raise OutcomeError(f"y = {_short(y)} is not a vector of outcomes: give one number each")
+        raise OutcomeError(f"y = {short(y)} is not a vector of outcomes: give one number each")
     if getattr(y, "ndim", 1) != 1:
         shape = getattr(y, "shape", "?")
         raise OutcomeError(f"y has shape {shape}: one round has a 1-D vector of outcomes")
@@ -178,7 +177,7 @@ def row(x: Any) -> Vector:
     if textual:
         kind = type(x).__name__
         raise FeatureError(
-            f"x = {_short(x)} ({kind}) is neither a vector nor a mapping of names to numbers: "
+            f"x = {short(x)} ({kind}) is neither a vector nor a mapping of names to numbers: "
             "give a 1-D array or a dict"
         )
     taken = _floats(x, "x", 1, FeatureError)
@@ -195,7 +194,7 @@ def _floats(values: Any, field: str, ndim: int, error: type[InputError]) -> Matr
         return _listed(values, field, ndim, error)
     array = _array(values, field, error)
     if array.ndim != ndim:
-        what = f"has shape {array.shape}" if array.ndim else f"= {_short(values)} is no array"
+        what = f"has shape {array.shape}" if array.ndim else f"= {short(values)} is no array"
         raise error(
             f"{field} {what}: it must be {ndim}-D"
             + (", one row a round" if ndim == 2 else ", one round; for many use predict or replay")
@@ -221,7 +220,7 @@ def _listed(
         else:
             kind = type(v).__name__
             raise error(
-                f"{field}[{t}] = {_short(v)} ({kind}) is not a row of numbers: "
+                f"{field}[{t}] = {short(v)} ({kind}) is not a row of numbers: "
                 f"{field} must be 2-D, one row a round"
             )
         if rows[t].size != rows[0].size:
@@ -253,7 +252,7 @@ def _exact(array: Any, field: str, error: type[InputError]) -> Matrix:
         ]
         return np.array(flat, dtype=np.float64).reshape(array.shape)
     if kind not in "fiub":
-        first = f", {_short(array.flat[0])} the first" if array.size else ""
+        first = f", {short(array.flat[0])} the first" if array.size else ""
         raise error(
             f"{field} holds {array.dtype} values{first}, which are not real numbers: "
             "convert them to float first"
@@ -298,7 +297,7 @@ def table(X: Any) -> tuple[Matrix, list[Any] | None]:
         if not all(rows):
             t = rows.index(False)
             raise FeatureError(
-                f"X[{t}] = {_short(X[t])} is not a mapping, but other rows are: "
+                f"X[{t}] = {short(X[t])} is not a mapping, but other rows are: "
                 "give every row its names"
             )
         slots: dict[Any, int] = {}
@@ -326,6 +325,8 @@ def sheet(values: Any, field: str) -> tuple[Matrix, list[Any] | None]:
     names = frame_names(values)
     if names is not None:
         return _columns(values, field, names, InputError), names
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        values = values.tolist()
     if not isinstance(values, list | tuple):
         return _exact(_array(values, field, InputError), field, InputError), None
     try:
@@ -362,7 +363,7 @@ def outcome_table(y: Any, rounds: int) -> tuple[Matrix, bool]:
     else:
         array = _array(y, "y", OutcomeError)
         if array.ndim == 0:
-            raise OutcomeError(f"y = {_short(y)} is not a column of outcomes: give one a row of X")
+            raise OutcomeError(f"y = {short(y)} is not a column of outcomes: give one a row of X")
         taken = _exact(array, "y", OutcomeError)
     shape = taken.shape
     if len(shape) not in (1, 2) or shape[0] != rounds or 0 in shape[1:]:

@@ -15,9 +15,19 @@ from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NotLearnedError, OutcomeError, ParameterError
 from noregret.experts.aggregation import Aggregation, replayed
-from noregret.experts.members import Member, ask, hear, member, members, replays, rows_of
+from noregret.experts.members import (
+    Function,
+    Given,
+    Member,
+    ask,
+    hear,
+    member,
+    members,
+    replays,
+    rows_of,
+)
 from noregret.experts.pool import Pool
-from noregret.experts.reading import prior_of, probabilities, share_of
+from noregret.experts.reading import SMALLEST, prior_of, probabilities, share_of
 from noregret.experts.statements import chain, statements
 from noregret.holder import Holder
 from noregret.losses import Game
@@ -84,9 +94,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             costs = _costs(said, outcome, experts) if pool.game.kind == LIKELIHOOD else None
             after = pool.copy()
             after.learn(numbers, outcome, costs)
-            for expert in sorted(experts.values(), key=_ours):  # what may refuse x comes first
-                expert.learn(x, outcome)
-            self._held = experts, after
+            self._held = _taught(experts, x, outcome), after
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -138,8 +146,12 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             label = name or next(iter(members([expert])))
             if label in experts:
                 raise ParameterError(f"name = {label!r}: an expert of this name is here already")
-            held = experts | {label: member(expert, pool.size)}
-            self._held = held, pool.joined(float(weight))
+            larger = pool.joined(float(weight))
+            if not np.min(larger.totals().log_prior) >= math.log(SMALLEST):
+                raise ParameterError(
+                    f"weight = {weight!r}: no expert's share may be below 1e-300 of all"
+                )
+            self._held = experts | {label: member(expert, pool.size)}, larger
 
     @property
     def experts_(self) -> dict[str, Any]:
@@ -188,9 +200,29 @@ def _hear(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[
     return hear(said, list(experts)), said
 
 
-def _ours(expert: Member) -> bool:
-    """Whether an expert that has forecast at x is sure to learn it: our own learners are."""
-    return type(expert.model).__module__.startswith("noregret.")
+def _taught(experts: dict[str, Member], x: Any, y: float) -> dict[str, Member]:
+    """The experts after a round; where one refuses it, none has learned it.
+
+    An expert that is not sure to learn what it has forecast goes first, and if there are several
+    all but the last learn as copies.
+    """
+    unsure = [name for name, expert in experts.items() if not _sure(expert)]
+    after = experts | {name: copy.deepcopy(experts[name]) for name in unsure[:-1]}
+    for name in (*unsure, *(name for name in experts if name not in unsure)):
+        after[name].learn(x, y)
+    return after
+
+
+def _sure(expert: Member) -> bool:
+    """Our own learners learn whatever they have forecast, except pools and given drifts.
+
+    Functions and names have nothing to learn.
+    """
+    model = expert.model
+    if isinstance(expert, Function | Given):
+        return True
+    ours = type(model).__module__.startswith("noregret.")
+    return ours and not isinstance(model, Merger) and not callable(getattr(model, "drift", None))
 
 
 def _certificates(model: Any) -> Sequence[Certificate]:

@@ -177,8 +177,8 @@ def check_row(experts: Mapping[str, Member], x: Any) -> None:
         sized = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
         if not sized or len(x) < len(given) or (all(given) and len(x) > len(given)):
             raise InputError(
-                f"x = {x!r}: give the forecasts by name, in a mapping, or each at the place of its "
-                f"expert in a row of {len(given)}"
+                f"x = {features.short(x)}: give the forecasts by name, in a mapping, or each at the "
+                f"place of its expert in a row of {len(given)}"
             )
 
 

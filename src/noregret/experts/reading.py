@@ -16,7 +16,7 @@ from noregret.errors import InputError, OutcomeError, ParameterError
 from noregret.losses import LARGEST, Game
 from noregret.types import Matrix, Vector
 
-__all__ = ["prior_of", "probabilities", "read", "share_of"]
+__all__ = ["SMALLEST", "prior_of", "probabilities", "read", "share_of"]
 
 SMALLEST = 1e-300  # share of all weight: its inverse must fit in float64
 
@@ -86,7 +86,8 @@ def _normal_losses(mean: Matrix, var: Matrix, ys: Vector) -> Matrix:
             f"forecasts[{t}, {j}, 1] = {float(var[t, j])!r} is not a variance: give it > 0"
         )
     with np.errstate(over="ignore"):  # a density that underflows is 0
-        losses: Matrix = 0.5 * np.log(2.0 * np.pi * var) + 0.5 * (ys[:, None] - mean) ** 2 / var
+        half = 0.5 * (math.log(2.0 * math.pi) + np.log(var))
+        losses: Matrix = half + 0.5 * (ys[:, None] - mean) ** 2 / var
     return losses
 
 
