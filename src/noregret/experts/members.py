@@ -177,7 +177,7 @@ def check_row(experts: Mapping[str, Member], x: Any) -> None:
         sized = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
         if not sized or len(x) < len(given) or (all(given) and len(x) > len(given)):
             raise InputError(
-                f"x = {features.short(x)}: give the forecasts by name, in a mapping, or each at the "
+                f"x = {features.short(x)}: give forecasts by name, in a mapping, or each at the "
                 f"place of its expert in a row of {len(given)}"
             )
 

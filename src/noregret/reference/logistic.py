@@ -8,7 +8,6 @@ far from where it was is seen too; minima are SciPy's, polished by its root find
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -67,7 +66,8 @@ def grid(n: int, prior_var: float, points: int, reach: float = 10.0) -> tuple[Ma
     ((10201, 2), 1.0)
     """
     line = reach * math.sqrt(prior_var) * np.linspace(-1.0, 1.0, points)
-    nodes = np.array(list(itertools.product(line, repeat=n))) if n > 1 else line[:, None]
+    mesh = np.meshgrid(*[line] * n, indexing="ij")
+    nodes = np.stack([side.ravel() for side in mesh], axis=1)
     logs = -0.5 * (nodes * nodes).sum(axis=1) / prior_var
     return nodes, logs - _log_sum(logs)
 
@@ -96,7 +96,7 @@ def log_evidence(X: Matrix, signs: Vector, prior_var: float, points: int) -> flo
     """ln of the likelihood of all labels, averaged over the prior at once.
 
     >>> X, signs = np.array([[1.0], [-2.0]]), np.array([1.0, -1.0])
-    >>> total = averaging(X, signs, 1.0, 1001).sum()
+    >>> total = float(averaging(X, signs, 1.0, 1001).sum())
     >>> abs(log_evidence(X, signs, 1.0, 1001) + total) < 1e-12
     True
     """
@@ -330,6 +330,6 @@ def improper(X: Matrix, signs: Vector, bound: float, weight: float) -> Improper:
         chances[t], losses[t] = math.exp(-float(loss(z))), float(loss(s * z))
         points.append(s * z)
     A = stiff()
-    w = np.linalg.solve(A, -pull(np.zeros(n)))
+    w: Vector = np.linalg.solve(A, -pull(np.zeros(n))).astype(np.float64)
     log_det = float(np.linalg.slogdet(A)[1]) - n * math.log(2.0 * weight)
     return Improper(chances, losses, past(w), log_det)
