@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose
 import noregret as nr
 from noregret.errors import ParameterError
 from noregret.reference import oslog as twin
+from noregret.reference.exact import best_loss
 from strategies import Rows, rows
 
 # Counterexamples to (9) ---------------------------------------------------------------------
@@ -228,6 +229,16 @@ def test_a_certificate_needs_no_regular_matrix() -> None:
     """the same by OSLOG alone."""
     learner = nr.OSLOG(1e-6, start=1e-7).fit(np.full((50, 2), 1e5), np.ones(50))
     assert learner.certificates()[1].comparator == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_regret_meter_sees_columns_of_every_size() -> None:
+    """BUG: least squares cut off what is 1e-16 of the largest: 50.2 where 0.01 is right."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)) * [1e5, 1e-4]
+    y = 1e4 * X[:, 1]
+    meter = nr.OSLOG(1e-10, start=1e-3).fit(X, y).certificates()[1]
+    best = float(best_loss(X.tolist(), y.tolist(), 1e-10))
+    assert meter.comparator == pytest.approx(best, rel=1e-6)
 
 
 def test_sparsity_of_the_leader() -> None:

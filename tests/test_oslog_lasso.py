@@ -209,6 +209,14 @@ def test_endless_passes_end_at_the_edge() -> None:
     assert learner.coef_[0] == pytest.approx(0.0, abs=1e-8)
 
 
+def test_endless_passes_reach_the_lasso_where_descent_crawls() -> None:
+    """BUG: 36 rows, 40 features: 3000 passes are enough, 1000 and 100000 sweeps are not."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(36, 40)) + rng.normal(size=(36, 1))
+    y = X @ rng.normal(size=40)
+    assert twin.unrest(X, y, nr.SLOG(1e-2).fit(X, y).coef_, 1e-2) < 1e-8
+
+
 # SLOG as an estimator -----------------------------------------------------------------------
 
 
