@@ -282,7 +282,7 @@ def charge(pool: Matrix, y: float) -> None:
         cost[j] = (y - said[j]) * (y - said[j])
 
 
-@compiled(nb.float64(BLOCK, nb.float64))
+@compiled(nb.float64(BLOCK, nb.float64), fastmath={"nnan", "nsz"})
 def pay(pool: Matrix, mix: float) -> float:
     """Add the round's losses up, those who slept pay the mix; return the largest of the others."""
     cost, awake, paid, lost = pool[COST], pool[AWAKE], pool[PAID], pool[PAID + 1]
@@ -295,7 +295,7 @@ def pay(pool: Matrix, mix: float) -> float:
         held = paid[j] + l
         added = held - paid[j]
         slip = (paid[j] - (held - added)) + (l - added)
-        lost[j] += slip if held < math.inf else 0.0
+        lost[j] += slip if held < math.inf else 0.0  # of an infinite sum nothing is kept
         paid[j] = held
     return most
 

@@ -49,6 +49,8 @@ class Given:
 
     def forecast(self, x: Any, game: Game) -> Any:  # noqa: ARG002  # all experts are asked alike
         """What x says under this name; nothing if it says nothing."""
+        if type(x) is dict:
+            return x.get(self.name)
         mapping = features.as_mapping(x)
         return x[self.place] if mapping is None else mapping.get(self.name)
 
@@ -172,6 +174,8 @@ def ask(experts: Mapping[str, Member], game: Game, x: Any) -> list[Any]:
 
 def check_row(experts: Mapping[str, Member], x: Any) -> None:
     """Forecasts that the caller gives come by name, or all of them in a row."""
+    if type(x) is dict:
+        return
     given = [isinstance(expert, Given) for expert in experts.values()]
     if any(given) and features.as_mapping(x) is None:
         sized = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
@@ -186,6 +190,9 @@ def hear(said: Sequence[Any], names: Sequence[str]) -> Vector:
     """Forecasts as numbers (means of distributions), NaN for those who sleep."""
     numbers = np.full(len(said), math.nan)
     for j, value in enumerate(said):
+        if type(value) is float and abs(value) <= LARGEST:
+            numbers[j] = value
+            continue
         if not _speaks(value):
             continue
         mean = value.mean if hasattr(value, "log_density") else value
