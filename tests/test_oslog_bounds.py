@@ -232,7 +232,7 @@ def test_a_certificate_needs_no_regular_matrix() -> None:
 
 
 def test_the_regret_meter_sees_columns_of_every_size() -> None:
-    """BUG: least squares cut off what is 1e-16 of the largest: 50.2 where 0.01 is right."""
+    """least squares cut off what is 1e-16 of the largest: 50.2 where 0.01 is right."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2)) * [1e5, 1e-4]
     y = 1e4 * X[:, 1]

@@ -210,7 +210,7 @@ def test_endless_passes_end_at_the_edge() -> None:
 
 
 def test_endless_passes_reach_the_lasso_where_descent_crawls() -> None:
-    """BUG: 36 rows, 40 features: 3000 passes are enough, 1000 and 100000 sweeps are not."""
+    """36 rows, 40 features: 3000 passes are enough, 1000 and 100000 sweeps are not."""
     rng = np.random.default_rng(6)
     X = rng.normal(size=(36, 40)) + rng.normal(size=(36, 1))
     y = X @ rng.normal(size=40)

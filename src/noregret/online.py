@@ -7,6 +7,8 @@ that take none.
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from numbers import Real
 from threading import Lock
 from typing import Any, Self
@@ -24,6 +26,7 @@ from noregret.cores.dual import DualCore
 from noregret.cores.schedule import Drift
 from noregret.doors import Names, Positions
 from noregret.errors import MergeError, NotLearnedError, ParameterError
+from noregret.features import short
 from noregret.hindsight import Hindsight, hindsight_of
 from noregret.kernel_stream import KernelStream
 from noregret.kernels import Kernel
@@ -51,11 +54,13 @@ class NotFitted(NotLearnedError, NotFittedError):  # type: ignore[misc]  # noqa:
 
 def positive(name: str, value: Any) -> float:
     """A parameter that must be a positive number, neither it nor its inverse out of reach."""
+    taken = math.nan
     if isinstance(value, Real) and not isinstance(value, bool):
-        taken = float(value)
-        if 1e-300 <= taken <= 1e300:
-            return taken
-    raise ParameterError(f"{name} = {value!r}: it must be a number > 0 (1e-300 to 1e300)")
+        with suppress(OverflowError):
+            taken = float(value)
+    if 1e-300 <= taken <= 1e300:
+        return taken
+    raise ParameterError(f"{name} = {short(value)}: it must be a number > 0 (1e-300 to 1e300)")
 
 
 class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

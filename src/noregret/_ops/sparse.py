@@ -30,7 +30,8 @@ ROOTS = 4  # scratch: sqrt(d) of the live ones
 LIST = 5  # scratch: which coordinates are live
 SIDE = 6  # scratch: right-hand sides
 IDLE = 7  # a row of 0: no new data
-STATE_ROWS = 8
+KEPT = 8  # scratch: the d before a round
+STATE_ROWS = 9
 
 # Rows of `book`, two entries each.
 LOSS = 0  # square loss of the forecasts, compensated
@@ -44,7 +45,8 @@ LARGEST = 1e140  # of features and outcomes: their products then add up within f
 LIVE = 1e-8
 SETTLED = 1e-9  # how nearly the lasso's conditions must hold, in units of a
 PATIENCE = 1_000  # passes in a round, where their number is not given
-SWEEPS = 100_000
+TURN = 50  # then coordinate descent and passes take turns
+SWEEPS = 100_000  # of both together
 LARGE = 128  # live coordinates from which LAPACK is worth a copy
 
 
@@ -66,7 +68,10 @@ def large(root: Matrix, k: int) -> int:
             if not abs(root[r, c]) < math.inf:
                 return -1
             lower[c, r] = lower[r, c] = root[r, c]
-    found = np.linalg.cholesky(lower)
+    try:
+        found = np.linalg.cholesky(lower)
+    except Exception:  # noqa: BLE001  # all that Numba can catch
+        return -1
     for r in range(k):
         for c in range(r, k):
             root[r, c] = found[c, r]
@@ -125,6 +130,41 @@ def solve(root: Matrix, side: Vector, k: int) -> None:
         rest[0] = (rest[0] - dot(row[1:], rest[1:])) / row[0]
 
 
+@compiled(nb.boolean(BLOCK, BLOCK, ROW, nb.float64, nb.float64), forceinline=False)
+def rescue(gram: Matrix, state: Matrix, x: Vector, y: float, a: float) -> bool:
+    """The same pass where a is lost beside D^1/2 M D^1/2: along the axes that data have moved.
+
+    b is in the range of M, so that nothing is missed by leaving out axes below rounding.
+    """
+    n = gram.shape[0]
+    lot, side = np.empty((n, n)), np.empty(n)
+    for i in range(n):
+        r = math.sqrt(state[SCALES, i])
+        side[i] = r * (state[MOMENT, i] + y * x[i])
+        for j in range(n):
+            lot[i, j] = r * math.sqrt(state[SCALES, j]) * (gram[i, j] + x[i] * x[j])
+            if not abs(lot[i, j]) < math.inf:
+                return False
+    try:
+        sizes, axes = np.linalg.eigh(lot)
+    except Exception:  # noqa: BLE001  # all that Numba can catch
+        return False
+    for i in range(n):
+        state[NEW, i] = 0.0
+    for k in range(n):
+        if sizes[k] > 1e-15 * n * sizes[n - 1]:
+            along = 0.0
+            for i in range(n):
+                along += axes[i, k] * side[i]
+            along /= sizes[k] + a
+            for i in range(n):
+                state[NEW, i] += math.sqrt(state[SCALES, i]) * axes[i, k] * along
+    fits = True
+    for i in range(n):
+        fits = fits and math.isfinite(state[NEW, i])
+    return fits
+
+
 @compiled(nb.boolean(BLOCK, BLOCK, BLOCK, ROW, nb.float64, nb.float64))
 def step(gram: Matrix, state: Matrix, root: Matrix, x: Vector, y: float, a: float) -> bool:
     """NEW <- the weights after one pass with M + xx' and b + yx; False where they do not fit."""
@@ -133,7 +173,7 @@ def step(gram: Matrix, state: Matrix, root: Matrix, x: Vector, y: float, a: floa
     roots, live, side = state[ROOTS], state[LIST], state[SIDE]
     k = factor(gram, state, root, x, a)
     if k < 0:
-        return False
+        return rescue(gram, state, x, y, a)
     for i in range(n):
         new[i] = 0.0
     taken = 0.0  # x'w of those not live
@@ -217,15 +257,15 @@ def revive(gram: Matrix, state: Matrix, a: float) -> None:
                 w[i] = (pull - math.copysign(a, pull)) / gram[i, i]
 
 
-@compiled(nb.int64(BLOCK, BLOCK, nb.float64))
-def sweep(gram: Matrix, state: Matrix, a: float) -> int:
+@compiled(nb.int64(BLOCK, BLOCK, nb.float64, nb.int64))
+def sweep(gram: Matrix, state: Matrix, a: float, most: int) -> int:
     """Coordinate descent to the same limit, where passes crawl: sweeps made.
 
     Ends when the lasso's conditions hold, or nothing moves any more.
     """
     n = gram.shape[0]
     w = state[WEIGHTS]
-    for made in range(SWEEPS):
+    for made in range(most):
         if unrest(gram, state, a) <= SETTLED:
             return made
         moved = largest = 0.0
@@ -239,7 +279,7 @@ def sweep(gram: Matrix, state: Matrix, a: float) -> int:
                 w[i] = 0.0
         if moved <= 1e-15 * largest:
             return made + 1
-    return SWEEPS
+    return most
 
 
 @compiled(nb.int64(BLOCK, BLOCK, BLOCK, nb.float64, nb.float64, nb.float64))
@@ -248,29 +288,35 @@ def refine(gram: Matrix, state: Matrix, root: Matrix, a: float, floor: float, pa
 
     Without a limit they go on until the lasso's conditions hold, and weights that died are
     let in again where the conditions ask for them; with a floor, until the weights rest.  What
-    PATIENCE passes have not done, coordinate descent does.
+    PATIENCE passes have not done, coordinate descent and passes by turns do.
     """
     n = gram.shape[0]
     made, endless = 1, passes == math.inf
-    while made < min(passes, PATIENCE if endless else math.inf):
-        if endless and floor == 0.0:
-            if unrest(gram, state, a) <= SETTLED:
+    limit = min(passes, PATIENCE) if endless else passes
+    while True:
+        while made < limit:
+            if endless and floor == 0.0:
+                if unrest(gram, state, a) <= SETTLED:
+                    return made
+                revive(gram, state, a)
+            rescale(state, floor)
+            if not step(gram, state, root, state[IDLE], 0.0, a):
                 return made
-            revive(gram, state, a)
-        rescale(state, floor)
-        if not step(gram, state, root, state[IDLE], 0.0, a):
+            moved = largest = 0.0
+            for i in range(n):
+                moved = max(moved, abs(state[NEW, i] - state[WEIGHTS, i]))
+                largest = max(largest, abs(state[NEW, i]))
+                state[WEIGHTS, i] = state[NEW, i]
+            made += 1
+            if endless and floor > 0.0 and moved <= 1e-12 * largest:
+                return made
+        if not endless or floor > 0.0:
             return made
-        moved = largest = 0.0
-        for i in range(n):
-            moved = max(moved, abs(state[NEW, i] - state[WEIGHTS, i]))
-            largest = max(largest, abs(state[NEW, i]))
-            state[WEIGHTS, i] = state[NEW, i]
-        made += 1
-        if endless and floor > 0.0 and moved <= 1e-12 * largest:
+        swept = sweep(gram, state, a, TURN)
+        made += swept
+        if swept < TURN or made >= SWEEPS:
             return made
-    if endless and floor == 0.0:
-        made += sweep(gram, state, a)
-    return made
+        limit = float(made + TURN)
 
 
 @compiled(nb.int64(BLOCK, BLOCK, BLOCK, ROW, nb.float64, nb.float64, nb.float64, nb.float64))
@@ -288,8 +334,12 @@ def learn(
 
     Then nothing has changed but scratch.
     """
+    for i in range(gram.shape[0]):
+        state[KEPT, i] = state[SCALES, i]
     rescale(state, floor)
     if not step(gram, state, root, x, y, a):
+        for i in range(gram.shape[0]):
+            state[SCALES, i] = state[KEPT, i]
         return 0
     commit(gram, state, x, y)
     return refine(gram, state, root, a, floor, passes)
@@ -311,7 +361,7 @@ def predict(block: Matrix, x: Vector) -> float:
         if not abs(x[i]) <= LARGEST:
             return math.nan
         total += weights[i] * x[i]
-    return total
+    return total if abs(total) < math.inf else math.nan
 
 
 @compiled(nb.int64(BLOCK, BLOCK, ANY, nb.float64))

@@ -37,14 +37,13 @@ class Belief:
     book: Matrix
     scatter: Matrix  # sum xx'
     classes: tuple[Any, Any]
-    make: Callable[[int], Engine]
 
-    def grown(self, door: Any) -> Belief:
+    def grown(self, door: Any, make: Callable[[int], Engine]) -> Belief:
         """The same, or a larger copy where the door knows more features."""
         k = door.size - self.door.size
         if not k:
             return self
-        engine = self.engine.grown(k) if self.rounds else self.make(door.size)
+        engine = self.engine.grown(k) if self.rounds else make(door.size)
         scatter = np.zeros((door.size, door.size))
         scatter[: self.door.size, : self.door.size] = self.scatter
         return replace(self, door=door, engine=engine, scatter=scatter, book=self.book.copy())
@@ -54,12 +53,12 @@ class Belief:
         """How many rounds have been learned."""
         return int(self.book[ROUNDS, 0])
 
-    def admit(self, x: Any) -> tuple[Belief, Vector]:
+    def admit(self, x: Any, make: Callable[[int], Engine]) -> tuple[Belief, Vector]:
         """x by position, and a belief that knows all of its features."""
         vector, new, key = self.door.admit(x)[:3]
         belief = self
         if new.size:
-            belief = self.grown(self.door.grown(key))
+            belief = self.grown(self.door.grown(key), make)
             vector = np.concatenate([vector, new])
         _within(vector)
         return belief, np.ascontiguousarray(vector)
@@ -91,8 +90,9 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         raise NotImplementedError
 
     def _begin(self, door: Any, classes: tuple[Any, Any] = (0, 1)) -> Belief:
-        make, n = self._maker(), door.size
-        return Belief(door, make(n), np.zeros((BOOK_ROWS, 2)), np.zeros((n, n)), classes, make)
+        n = door.size
+        engine = self._maker()(n)
+        return Belief(door, engine, np.zeros((BOOK_ROWS, 2)), np.zeros((n, n)), classes)
 
     def _learned(self) -> Belief:
         if self._held is None:
@@ -106,7 +106,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def predict_one(self, x: Any) -> float:
         """The probability of the positive class at x."""
         with self._lock:
-            belief, vector = (self._held or self._begin(door_for(x))).admit(x)
+            belief, vector = (self._held or self._begin(door_for(x))).admit(x, self._maker())
             chance: float = belief.engine.chance(vector)
             return chance
 
@@ -119,7 +119,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         with self._lock:
             held = self._held or self._begin(door_for(x))
             sign = held.sign(y)
-            belief, vector = held.admit(x)
+            belief, vector = held.admit(x, self._maker())
             belief.learn(vector, sign)
             self._held = belief
 
@@ -146,7 +146,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
                 f"y has shape {labels.shape}: {len(xs)} rows of X need as many labels"
             )
         _within(xs)
-        belief = copy.deepcopy(held).grown(door)
+        belief = copy.deepcopy(held).grown(door, self._maker())
         signs = [belief.sign(label) for label in labels.tolist()]
         chances, losses = np.empty(len(xs)), np.empty(len(xs))
         for t, (row, sign) in enumerate(zip(np.ascontiguousarray(xs), signs)):
@@ -176,7 +176,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             learned = self._learned()
             xs, door, _ = learned.door.many(X)
             _within(xs)
-            belief = learned.grown(door)
+            belief = learned.grown(door, self._maker())
             p = np.array([belief.engine.chance(row) for row in np.ascontiguousarray(xs)])
             return np.column_stack([1.0 - p, p])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from noregret._ops import bare
 from noregret._ops import sparse as ops
 from noregret._ops.grid import within as within_limit
 from noregret._ops.layout import EXACT_INTEGER
-from noregret._ops.sparse import PASSES, WEIGHTS
+from noregret._ops.sparse import LARGEST, PASSES, WEIGHTS
 from noregret.certificates import Certificate
 from noregret.doors import Names, Positions, door_for
 from noregret.errors import FeatureError, OutcomeError, ParameterError
@@ -118,23 +119,29 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
         if not 1e-100 <= a <= 1e100:
             raise ParameterError(f"shrinkage = {a!r}: it must be from 1e-100 to 1e100")
         passes = self.passes
-        if not (passes == math.inf or (isinstance(passes, int | np.integer) and passes >= 1)):
+        whole = isinstance(passes, int | np.integer) and not isinstance(passes, bool)
+        if not (whole and 1 <= passes <= 10**9) and not (
+            isinstance(passes, float) and passes == math.inf
+        ):
             raise ParameterError(
-                f"passes = {passes!r}: it must be a whole number >= 1, or math.inf for the limit"
+                f"passes = {features.short(passes)}: it must be a whole number >= 1, or math.inf "
+                "for the limit"
             )
         return Shrinking.start(door, a, self._floor(), float(passes), self._start())
 
     def _start(self) -> float:
-        start = self.start
-        if _is_number(start) and 1e-300 <= abs(start) <= 1e100:
-            return float(start)
-        raise ParameterError(f"start = {start!r}: it must be a number other than 0, up to 1e100")
+        start = _real(self.start)
+        if 1e-300 <= abs(start) <= 1e100:
+            return start
+        raise ParameterError(
+            f"start = {self.start!r}: it must be a number other than 0, up to 1e100"
+        )
 
     def _floor(self) -> float:
-        floor = self.floor
-        if _is_number(floor) and 0.0 <= floor <= 1e100:
-            return float(floor)
-        raise ParameterError(f"floor = {floor!r}: it must be a number >= 0, up to 1e100")
+        floor = _real(self.floor)
+        if 0.0 <= floor <= 1e100:
+            return floor
+        raise ParameterError(f"floor = {self.floor!r}: it must be a number >= 0, up to 1e100")
 
     def _learned(self) -> Shrinking:
         if self._held is None:
@@ -204,7 +211,8 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
         if not scalar:
             raise OutcomeError(f"y has shape {np.shape(y)}: OSLOG takes one outcome a round")
         ys = np.ascontiguousarray(table[:, 0])
-        outcome_within(float(np.abs(ys).max()))
+        for t in np.flatnonzero(np.abs(ys) > LARGEST)[:1]:
+            outcome_within(float(ys[t]), f"y[{t}]")
         within(xs)
         before = held.behind(door, self._start())
         after = before.copy()
@@ -229,7 +237,10 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
             held = self._learned()
             xs, _ = held.door.survey(X)
             within(xs)
-            forecasts: Vector = xs @ held.state[WEIGHTS]
+            with np.errstate(over="ignore", invalid="ignore"):
+                forecasts: Vector = xs @ held.state[WEIGHTS]
+            for t in np.flatnonzero(~np.isfinite(forecasts))[:1]:
+                finite(float(forecasts[t]))
             return forecasts
 
     # What was learned -----------------------------------------------------------------------
@@ -290,5 +301,11 @@ def _plain(held: Shrinking | None, x: Any) -> Any:
     return vector
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+def _real(value: Any) -> float:
+    """A real number as a float; NaN for what is none."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

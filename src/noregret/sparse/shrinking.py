@@ -119,10 +119,10 @@ class Shrinking:
         return 1.0 + float(v @ v)
 
 
-def outcome_within(y: float) -> float:
+def outcome_within(y: float, field: str = "y") -> float:
     """y, if OSLOG can take it."""
     if not abs(y) <= LARGEST:
-        raise OutcomeError(f"y = {y!r}: OSLOG takes outcomes up to 1e140; rescale them")
+        raise OutcomeError(f"{field} = {y!r}: OSLOG takes outcomes up to 1e140; rescale them")
     return y
 
 

@@ -65,7 +65,9 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         n = F.shape[1]
         gram, state = F.T @ F, np.zeros((STATE_ROWS, n))
         state[MOMENT] = F.T @ v
-        state[WEIGHTS] = np.linalg.lstsq(gram + a * np.eye(n), state[MOMENT])[0]
+        unit = 1.0 / np.sqrt(np.diagonal(gram) + a)  # columns may be of any size
+        lot = unit[:, None] * (gram + a * np.eye(n)) * unit
+        state[WEIGHTS] = unit * np.linalg.lstsq(lot, unit * state[MOMENT])[0]
         self.n_iter_ = int(ops.refine(gram, state, np.zeros((n, n)), a, 0.0, math.inf))
         self.coef_: Vector = state[WEIGHTS].copy()
         self.coef_[np.abs(self.coef_) * np.diagonal(gram) <= ops.LIVE * a] = 0.0

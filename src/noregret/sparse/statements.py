@@ -63,7 +63,9 @@ def regret_meter(held: Shrinking) -> Certificate:
     """The regret against min_w (L(w) + a|w|^2), the best ridge expert: a number, no claim."""
     a, n = held.settings[0], held.door.size
     b, square = held.state[MOMENT], float(held.book[SQUARE].sum())
-    best = square - float(b @ np.linalg.lstsq(held.gram + a * np.eye(n), b)[0]) if n else square
+    unit = 1.0 / np.sqrt(np.diagonal(held.gram) + a)  # columns may be of any size
+    lot = unit[:, None] * (held.gram + a * np.eye(n)) * unit
+    best = square - float((unit * b) @ np.linalg.lstsq(lot, unit * b)[0]) if n else square
     loss = float(held.book[LOSS].sum())
     return Certificate.of(
         name="regret meter",
