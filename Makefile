@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow bench kernels opera auto oslog accuracy adversaries docs clean
+.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -53,6 +53,9 @@ auto: $(VENV)/bench $(VENV)/compiled  ## Auto on every file against river; write
 
 oslog: $(VENV)/installed $(VENV)/compiled  ## The paper of OSLOG redone; writes docs/oslog.md, two figures
 	$(BIN)/python benchmarks/oslog.py
+
+logistic: $(VENV)/bench $(VENV)/compiled  ## Yes-or-no streams: losses, approximations, speed; writes docs/logistic.md
+	$(BIN)/python benchmarks/logistic.py
 
 accuracy: $(VENV)/installed $(VENV)/compiled  ## Measure against exact arithmetic; writes docs/accuracy.md
 	$(BIN)/python benchmarks/accuracy.py

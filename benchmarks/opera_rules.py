@@ -1,0 +1,146 @@
+"""Rules that merge the forecasts of experts: pools, linear learners, and opera's MLpol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import noregret as nr
+from noregret.experts.auto import DRIFTS, PRECISIONS
+
+RANGE = (3e4, 1e5)  # MW: of the load, in round numbers
+APART = 1e4  # MW: how far the load may be from the experts' mean, in round numbers
+UNIT = 1e4  # MW: in which linear learners are given loads
+SHARES = (0.001, 0.01, 0.1)
+
+Said = tuple[np.ndarray, str]
+"""Forecasts, and what became of the certificates."""
+Rule = Callable[["Experts"], Said]
+
+
+@dataclass(frozen=True, slots=True)
+class Experts:
+    """A file: forecasts by expert, outcomes, and what else there is."""
+
+    forecasts: pd.DataFrame
+    y: np.ndarray
+    rest: pd.DataFrame
+
+    @classmethod
+    def read(cls, folder: Path, name: str, other: tuple[str, ...]) -> Experts:
+        frame = pd.read_csv(folder / f"{name}.csv")
+        y = frame.pop("y").to_numpy(dtype=np.float64)
+        return cls(frame.drop(columns=[*other]).astype(np.float64), y, frame[[*other]])
+
+    def around(self) -> tuple[Experts, np.ndarray]:
+        """Forecasts and outcomes less the mean forecast, and that mean."""
+        mean = self.forecasts.to_numpy().mean(axis=1)
+        return Experts(self.forecasts.sub(mean, axis=0), self.y - mean, self.rest), mean
+
+    def rmse(self, g: np.ndarray, start: int = 0) -> float:
+        return float(np.sqrt(np.mean((self.y - g)[start:] ** 2)))
+
+    def mape(self, g: np.ndarray, rows: np.ndarray | slice = slice(None)) -> float:
+        """Mean absolute percentage error, in per cent."""
+        return 100.0 * float(np.mean(np.abs(1.0 - g[rows] / self.y[rows])))
+
+
+def pool(outcome_range=None, share: float = 0.0) -> Rule:
+    def rule(e: Experts) -> Said:
+        result = nr.aggregate(e.forecasts, e.y, outcome_range=outcome_range, share=share)
+        return result.forecast, verdict(result.certificates)
+
+    return rule
+
+
+def averaged(outcome_range) -> Rule:
+    def rule(e: Experts) -> Said:
+        names = list(e.forecasts.columns)
+        return learned(nr.ExponentialWeights(names, outcome_range=outcome_range), e, 1.0)
+
+    return rule
+
+
+def linear(make: Callable[[], object], unit: float = UNIT) -> Rule:
+    return lambda e: learned(make(), e, unit)
+
+
+def learned(learner, e: Experts, unit: float) -> Said:
+    result = learner.replay(e.forecasts / unit, e.y / unit)
+    return unit * result.forecast, verdict(learner.certificates())
+
+
+def verdict(certificates) -> str:
+    """Whether all hold; a bound is withdrawn when one of its assumptions fails."""
+    holds = [c.holds for c in certificates]
+    return "**fail**" if False in holds else "withdrawn" if None in holds else "hold"
+
+
+def grid(*classes: type, intercept: bool = True) -> Callable[[], nr.AggregatingAlgorithm]:
+    """Learners at every point of Auto's grid, in one pool."""
+    axes = {"prior_precision": PRECISIONS, "drift": DRIFTS, "fit_intercept": intercept}
+    return lambda: nr.AggregatingAlgorithm([e for cls in classes for e in nr.over(cls, **axes)])
+
+
+def around(rule: Rule) -> Rule:
+    def shifted(e: Experts) -> Said:
+        apart, mean = e.around()
+        g, holds = rule(apart)
+        return mean + g, holds
+
+    return shifted
+
+
+def mlpol(e: Experts) -> Said:
+    """Weights in proportion to the regret against each expert, where positive, over its scale."""
+    N = e.forecasts.shape[1]
+    even = np.full(N, 1.0 / N)
+    regret, scale, largest, weights = np.zeros(N), np.zeros(N), 0.0, even
+    forecasts = []
+    for f, y in zip(e.forecasts.to_numpy(), e.y.tolist()):
+        g = float(weights @ f)
+        forecasts.append(g)
+        r = 2.0 * (g - y) * (g - f)
+        before, largest = largest, max(largest, float((r * r).max()))
+        regret += r
+        scale += r * r + largest - before
+        raw = np.maximum(regret, 0.0) / np.where(scale > 0.0, scale, 1.0)
+        weights = raw / raw.sum() if raw.any() else even
+    return np.array(forecasts), ""
+
+
+def pools(outcome_range) -> dict[str, Rule]:
+    shared = {f"Fixed Share {s:g}, range learned": pool(share=s) for s in SHARES}
+    given = {f"Fixed Share {s:g}, range given": pool(outcome_range, s) for s in SHARES}
+    return {
+        "Aggregating Algorithm, range learned": pool(),
+        "Aggregating Algorithm, range given": pool(outcome_range),
+        **shared,
+        **given,
+        "ExponentialWeights, range given": averaged(outcome_range),
+    }
+
+
+LEARNERS = {
+    "AAR": linear(nr.AAR),
+    "AAR, drift 0.001": linear(lambda: nr.AAR(drift=1e-3)),
+    "Ridge": linear(nr.Ridge),
+    "Ridge, drift 0.001": linear(lambda: nr.Ridge(drift=1e-3)),
+    "BayesianRidge": linear(nr.BayesianRidge),
+    "BayesianRidge, drift 0.001": linear(lambda: nr.BayesianRidge(drift=1e-3)),
+    "pool of AAR": linear(grid(nr.AAR)),
+    "pool of Ridge": linear(grid(nr.Ridge)),
+    "pool of AAR and Ridge": linear(grid(nr.AAR, nr.Ridge)),
+    "Auto": linear(nr.Auto, 1.0),
+    "Auto, kernels=True": linear(lambda: nr.Auto(kernels=True), 1.0),
+}
+TABLES: dict[str, dict[str, Rule]] = {
+    "Pools": pools(RANGE),
+    "Pools, around the mean": {k: around(v) for k, v in pools(APART).items()},
+    "Linear learners": LEARNERS,
+    "Linear learners, around the mean": {k: around(v) for k, v in LEARNERS.items()},
+}
