@@ -1,117 +1,123 @@
-"""Exact averaging for one or two weights: the trapezoidal rule around the posterior.
+"""Exact averaging for one or two weights: the evidence by the trapezoidal rule.
 
 The posterior is analytic and log-concave, so the rule converges faster than any power of the
 spacing.  The box ends where the density is below e^-45 of its peak; the spacing is halved until
-the rule on every second node agrees to TOLERANCE at the inputs seen last.
+the rule on every second node agrees to TOLERANCE.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 
 from noregret._ops import particles
-from noregret.errors import NumericalError
-from noregret.glm.engines import Mode
+from noregret.errors import FeatureError, NumericalError
+from noregret.glm.engines import TierneyKadane
 from noregret.glm.families import Family
 from noregret.types import Matrix, Vector
 
 __all__ = ["Exact"]
 
 DROP = 45.0
-TOLERANCE = 1e-9
+TOLERANCE = 1e-10
 LARGEST_GRID = 4_000_000
 
 
-class Exact(Mode):
-    """The posterior mean of the probability, by quadrature; the history is kept."""
+class Exact(TierneyKadane):
+    """The posterior mean of the probability, a ratio of two evidences; the history is kept."""
 
-    __slots__ = ("error", "logs", "nodes", "parity", "spacing")
+    __slots__ = ("error", "strict")
 
-    def __init__(self, family: Family, precision: float, n: int) -> None:
+    def __init__(self, family: Family, precision: float, n: int, *, strict: bool = True) -> None:
         super().__init__(family, precision, n)
-        self.nodes: Matrix | None = None  # made when they are needed
-        self.logs: Vector = np.zeros(0)
-        self.parity: Any = np.zeros(0)  # which nodes are those of the coarser grid
-        self.spacing, self.error = 1.0, 0.0
+        self.error = 0.0  # what the last rule on every second node was off by
+        self.strict = strict  # two features at the most; else go on with Laplace's evidences
 
-    def _height(self, nodes: Matrix) -> Vector:
+    def evidence(self, row: Vector) -> float:
+        """ln of the integral of exp(-F) with one row more."""
+        h = self.history
+        h.held[h.count] = row
+        here = self.w
+        self.w = here.copy()
+        try:
+            self.fit(h.count + 1)
+            return self._integral(h.held[: h.count + 1], self.w)
+        finally:
+            self.w = here
+
+    def _height(self, rows: Matrix, nodes: Matrix) -> Vector:
         found = np.empty(len(nodes))
-        rows = self.history.rows
-        particles.heights(
-            self.family.code, rows, self.precision, np.ascontiguousarray(nodes), found
-        )
+        inner = np.ascontiguousarray(nodes)
+        particles.heights(self.family.code, rows, self.precision, inner, found)
         return found
 
-    def _box(self, axes: Matrix) -> Matrix:
+    def _integral(self, rows: Matrix, w: Vector) -> float:
+        c, n = self.family.curvature, w.size
+        axes = np.linalg.eigh(rows.T @ (c * rows) + self.precision * np.eye(n))[1]
+        reach = self._box(rows, w, axes)
+        along = rows @ axes
+        widest = np.abs(along).max(axis=0, initial=0.0)
+        sharp = 1.0 / np.sqrt(self.precision + c * (along * along).sum(axis=0))
+        unit = np.minimum(sharp, np.divide(1.2, widest, out=np.full(n, np.inf), where=widest > 0))
+        spacing = 0.45
+        while True:
+            fine, coarse = self._rule(rows, w, axes, reach, spacing * unit)
+            self.error = abs(fine - coarse)
+            if self.error <= TOLERANCE:
+                return fine
+            spacing *= 0.5
+
+    def _box(self, rows: Matrix, w: Vector, axes: Matrix) -> Matrix:
         """How far the density reaches along each axis, (n, 2)."""
-        peak = float(self._height(self.w[None])[0])
-        n = self.w.size
-        reach = np.empty((n, 2))
-        for k, side in itertools.product(range(n), range(2)):
-            step = (2 * side - 1) * axes[:, k]
-            size = 1.0 / math.sqrt(self.precision)
-            while float(self._height((self.w + size * step)[None])[0]) > peak - DROP:
+        peak = float(self._height(rows, w[None])[0])
+
+        def low(size: float, step: Vector) -> bool:
+            return float(self._height(rows, (w + size * step)[None])[0]) < peak - DROP
+
+        reach = np.empty((w.size, 2))
+        for k, side in itertools.product(range(w.size), range(2)):
+            step, size = (2 * side - 1) * axes[:, k], 1.0 / math.sqrt(self.precision)
+            while not low(size, step):
                 size *= 1.5
-            while float(self._height((self.w + 0.8 * size * step)[None])[0]) < peak - DROP:
+            while low(0.8 * size, step):
                 size *= 0.8
             reach[k, side] = 1.2 * size  # level sets lean a little
         return reach
 
-    def _lay(self, spacing: float) -> None:
-        """A grid along the posterior's own axes."""
-        rows = self.history.rows
-        n = self.w.size
-        curve = rows.T @ (self.family.curvature * rows) + self.precision * np.eye(n)
-        axes = np.linalg.eigh(curve)[1]
-        reach = self._box(axes)
-        lines, marks = [], []
-        for k in range(n):
-            along = rows @ axes[:, k]
-            widest = float(np.max(np.abs(along), initial=0.0))
-            sharp = 1.0 / math.sqrt(self.precision + self.family.curvature * float(along @ along))
-            h = spacing * min(sharp, 1.2 / widest if widest else math.inf)
-            low, high = -math.ceil(reach[k, 0] / h), math.ceil(reach[k, 1] / h)
-            lines.append(h * np.arange(low, high + 1))
-            marks.append(np.arange(low, high + 1) % 2 == 0)
+    def _rule(
+        self, rows: Matrix, w: Vector, axes: Matrix, reach: Matrix, h: Vector
+    ) -> tuple[float, float]:
+        """ln of the integral by all nodes, and by every second one."""
+        counts = np.ceil(reach / h[:, None]).astype(int)
+        lines = [np.arange(-low, high + 1) for low, high in counts]
         if math.prod(len(line) for line in lines) > LARGEST_GRID:
             raise NumericalError(
                 "the posterior is too narrow for a grid: take method='tierney-kadane', or rescale x"
             )
         mesh = np.stack([g.ravel() for g in np.meshgrid(*lines, indexing="ij")], axis=1)
-        even = np.stack([g.ravel() for g in np.meshgrid(*marks, indexing="ij")], axis=1)
-        self.nodes, self.parity = np.ascontiguousarray(self.w + mesh @ axes.T), even.all(axis=1)
-        logs = self._height(self.nodes)
-        top = float(logs.max())
-        self.logs = logs - (top + math.log(float(np.exp(logs - top).sum())))
+        logs = self._height(rows, w + (mesh * h) @ axes.T)
+        top, volume = float(np.max(logs)), float(np.log(h).sum())
+        weights = np.exp(logs - top)
+        even = (mesh % 2 == 0).all(axis=1)
+        fine = top + volume + math.log(float(weights.sum()))
+        doubled = volume + w.size * math.log(2.0)
+        return fine, top + doubled + math.log(float(weights[even].sum()))
 
-    def _mean(self, x: Vector, chosen: Any) -> float:
-        assert self.nodes is not None
-        nodes, logs = self.nodes[chosen], self.logs[chosen]
-        total = float(np.exp(logs).sum())
-        return particles.chance(self.family.code, nodes, logs, np.ascontiguousarray(x)) / total
-
-    def chance(self, x: Vector) -> float:
-        """The probability of label 1, averaged over the posterior."""
-        if self.nodes is None:
-            self._lay(0.45)
-        spacing = 0.45
-        while True:
-            p = self._mean(x, slice(None))
-            self.error = abs(p - self._mean(x, self.parity))
-            if self.error <= TOLERANCE or spacing < 0.1:
-                return min(p, 1.0)
-            spacing *= 0.5
-            self._lay(spacing)
-
-    def learn(self, x: Vector, sign: float, book: Matrix) -> float:
-        """Learn one round."""
-        p = self.chance(sign * x)
-        super().learn(x, sign, book)
-        self.nodes = None
-        if not p > 0.0:
-            raise NumericalError("the probability given to what happened is 0 in float64")
-        return -math.log(p)
+    def grown(self, k: int) -> TierneyKadane:
+        """A copy with k features more; beyond two, Laplace's evidences take over, or a refusal."""
+        n = self.w.size + k
+        if n > 2 and self.strict:
+            raise FeatureError(
+                f"x makes {n} features: exact averaging is for 1 or 2; take 'tierney-kadane'"
+            )
+        kind = TierneyKadane if n > 2 else Exact
+        larger = kind(self.family, self.precision, n)
+        if isinstance(larger, Exact):
+            larger.strict = self.strict
+        larger.history = self.history.grown(k)
+        larger.w[: self.w.size] = self.w
+        larger.F, larger.gradient = self.F, self.gradient
+        larger.log_det = self.log_det + k * math.log(self.precision)
+        return larger

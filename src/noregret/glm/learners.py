@@ -21,6 +21,7 @@ from noregret.online import positive
 __all__ = ["BayesianLogistic", "ImproperLogistic", "MAPLogistic"]
 
 METHODS = ("auto", "exact", "tierney-kadane", "smc", "adf")
+RUNS = {Exact: "exact", TierneyKadane: "tierney-kadane", Particles: "smc", Recursive: "adf"}
 LONG = 1_000  # rounds from which a history is too dear to keep unasked
 
 
@@ -67,9 +68,8 @@ class MAPLogistic(YesNo):
         return lambda n: Recursive.start(margin.LAPLACE, family, precision, n, 0.0)
 
     def _certificates(self, belief: Belief) -> list[Certificate]:
-        family, nu2 = family_of(self.family), float(self.prior_var)
         if isinstance(belief.engine, Mode):
-            return statements.mode(belief, family, nu2)
+            return statements.mode(belief)
         return [statements.plain(belief, "online Newton, no theorem")]
 
 
@@ -149,7 +149,7 @@ class BayesianLogistic(YesNo):
                     raise FeatureError(
                         f"x has {n} features: exact averaging is for 1 or 2; take 'tierney-kadane'"
                     )
-                return Exact(family, precision, n)
+                return Exact(family, precision, n, strict=self.method == "exact")
             if chosen == "tierney-kadane":
                 return TierneyKadane(family, precision, n)
             if chosen == "smc":
@@ -159,12 +159,12 @@ class BayesianLogistic(YesNo):
         return make
 
     def _certificates(self, belief: Belief) -> list[Certificate]:
-        return statements.averaging(belief, family_of(self.family), float(self.prior_var))
+        return statements.averaging(belief)
 
     def __repr__(self) -> str:
         text: str = super().__repr__()
         if self.method == "auto" and self._held is not None:
-            return f"{text}  # runs {self._chosen(self._held.door.size)!r}"
+            return f"{text}  # runs {RUNS[type(self._held.engine)]!r}"
         return text
 
 
@@ -207,4 +207,4 @@ class ImproperLogistic(YesNo):
         return lambda n: Recursive.start(margin.AIOLI, family, precision, n, bound)
 
     def _certificates(self, belief: Belief) -> list[Certificate]:
-        return statements.improper(belief, float(self.margin_bound), float(self.regularisation))
+        return statements.improper(belief)

@@ -53,9 +53,10 @@ def _log_det(scatter: Matrix, scale: float) -> float:
     return float(np.linalg.slogdet(np.eye(n) + scale * scatter)[1])
 
 
-def mode(belief: Any, family: Family, nu2: float) -> list[Certificate]:
+def mode(belief: Any) -> list[Certificate]:
     """Exact MAP: be-the-leader and stability, and KN Theorem 3.3."""
     engine: Mode = belief.engine
+    family, nu2 = engine.family, 1.0 / engine.precision
     F = engine.F
     Z = _length(belief)
     solved = Assumption(
@@ -105,11 +106,12 @@ def mode(belief: Any, family: Family, nu2: float) -> list[Certificate]:
     ]
 
 
-def averaging(belief: Any, family: Family, nu2: float) -> list[Certificate]:
+def averaging(belief: Any) -> list[Certificate]:
     """Averaging: both sides of min F <= loss <= min F + 1/2 ln det(I + c nu^2 sum xx'), KN 2.2."""
     engine = belief.engine
     if isinstance(engine, Recursive):
         return [plain(belief, "moment matching, no theorem")]
+    family, nu2 = engine.family, 1.0 / engine.precision
     exact = isinstance(engine, Exact)
     F, _ = best(engine.history, family, nu2)
     kind: Kind = "upper bound" if exact else "report"
@@ -159,12 +161,13 @@ def averaging(belief: Any, family: Family, nu2: float) -> list[Certificate]:
     return found
 
 
-def improper(belief: Any, bound: float, weight: float) -> list[Certificate]:
+def improper(belief: Any) -> list[Certificate]:
     """AIOLI: the exact account, and the determinant form that bounds it.
 
     The comparator is the minimum of the quadratic minorants: at most L(w) + lambda|w|^2 for every
     w with |w'x| <= C in all rounds.
     """
+    bound, weight = belief.engine.bound, 0.5 * belief.engine.core.prior_precision
     loss = float(belief.book[LOSS].sum())
     price = float(belief.book[PRICE].sum())
     log_det = float(belief.book[LOGDET].sum())
