@@ -1,8 +1,8 @@
 """Yes-or-no learners: losses on real files, approximations against exact averaging, speed.
 
-    python benchmarks/logistic.py [--data FOLDER]
+    python benchmarks/logistic.py [--data FOLDER] [--speed]
 
-Writes docs/logistic.md.
+Writes docs/logistic.md; with --speed only the last two sections of the page that is there.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from time import perf_counter
 
 import data
-import logistic_speed
 import numpy as np
 import scipy.linalg  # noqa: F401  # its BLAS must be there when threads are limited
 from logistic_losses import losses
+from logistic_speed import TITLE, mappings, newton
 from page import Section, machine
 from threadpoolctl import threadpool_limits
 
@@ -107,18 +107,22 @@ in any round. smc has 1,000 particles.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=data.FOLDER)
-    folder = parser.parse_args().data
-    if not data.there(folder):
+    parser.add_argument("--speed", action="store_true", help="measure times only")
+    options = parser.parse_args()
+    if not options.speed and not data.there(options.data):
         return
     begin = perf_counter()
     with threadpool_limits(1):
-        speed = [logistic_speed.mappings().markdown(), logistic_speed.newton().markdown()]
+        speed = [section.markdown() for section in (mappings(), newton())]
         print(f"speed  {perf_counter() - begin:.0f} s", flush=True)
-        study = approximations().markdown()
-        print(f"approximations  {perf_counter() - begin:.0f} s", flush=True)
-        lines = losses(folder)
-    parts = [INTRODUCTION, machine(), *lines, study, *speed]
-    PAGE.write_text("\n".join(parts), encoding="utf-8")
+        if options.speed:
+            head = PAGE.read_text(encoding="utf-8").partition(f"## {TITLE}")[0]
+        else:
+            study = approximations().markdown()
+            print(f"approximations  {perf_counter() - begin:.0f} s", flush=True)
+            parts = [INTRODUCTION, machine(), *losses(options.data), study, ""]
+            head = "\n".join(parts)
+    PAGE.write_text(head + "\n".join(speed), encoding="utf-8")
     print(f"wrote docs/{PAGE.name} after {perf_counter() - begin:.0f} s")
 
 

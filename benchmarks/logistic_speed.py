@@ -6,15 +6,16 @@ import copy
 from itertools import cycle, islice
 
 import numpy as np
-from page import Section, microseconds, verdict
+from page import Section, microseconds, missed, verdict
 from river.linear_model import LogisticRegression
 from rows import turns
-from timing import Job, Race, quartiles, race
+from timing import Job, Race, Ratio, quartiles, race
 
 import noregret as nr
 
+TITLE = "One row at a time, mappings"
 SECONDS = 8.0
-RIVER, RIVER_PREDICT, RIVER_LEARN = "river LogisticRegression", "river predict", "river learn"
+RIVER = "river LogisticRegression"
 ADF, IMPROPER = 'BayesianLogistic(method="adf")', "ImproperLogistic"
 T, N, BATCH = 1_000, 10, 50
 STEP, PREDICT, LEARN = "one Newton step, NumPy", "Tierney-Kadane, predict_one", "MAP, learn_one"
@@ -31,7 +32,7 @@ def draw(rounds: int, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def mappings() -> Section:
     section = Section(
-        "One row at a time, mappings",
+        TITLE,
         """
 `predict_one` (river: `predict_proba_one`), then `learn_one`, on the same dictionaries of 20 names;
 river's model is gradient descent in O(n), ours hold an n by n matrix. Asked: no slower. The speed
@@ -54,6 +55,7 @@ is a multiple of river's: the median of the ratio within repetitions, in bracket
     result = race(jobs, seconds=SECONDS)
     for name in (ADF, IMPROPER):
         speed = result.speed(name, RIVER)
+        section.notes += missed(name, speed, 1.0)
         section.rows.append(
             [
                 name,
@@ -96,7 +98,7 @@ Tierney-Kadane at a new x is two solves of Newton's method; MAP learns one row, 
     return section
 
 
-def multiple(result: Race, name: str):
+def multiple(result: Race, name: str) -> Ratio:
     return quartiles(result.seconds[name] / result.seconds[STEP])
 
 

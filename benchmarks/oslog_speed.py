@@ -98,8 +98,8 @@ def whole_runs(X: np.ndarray, y: np.ndarray, chosen: dict[str, float]) -> Sectio
 Time of a run over ise.csv ({len(y)} rounds, 8 features) as a multiple of AAR's: medians, and
 quartiles over repetitions in which all take turns. The paper's are ratios of its medians. Its
 algorithms solve or invert a system every round, all three; so do the NumPy loops here, and then
-OSLOG costs as much as the others or a little more: what made it faster in the paper is not in the
-algorithm. AAR and ridge here update a factor in O(n^2) and solve nothing; OSLOG has no such update,
+OSLOG costs more than the others, not less: what made it faster in the paper is not in the
+algorithm. AAR and Ridge here update a factor in O(n^2) and solve nothing; OSLOG has no such update,
 as D changes in every entry every round.
 """,
         ["", "AAR", "ORR", "OSLOG", "OSLOG, microseconds a round"],

@@ -134,7 +134,8 @@ def solve(root: Matrix, side: Vector, k: int) -> None:
 def rescue(gram: Matrix, state: Matrix, x: Vector, y: float, a: float) -> bool:
     """The same pass where a is lost beside D^1/2 M D^1/2: along the axes that data have moved.
 
-    b is in the range of M, so that nothing is missed by leaving out axes below rounding.
+    b is in the range of M, but M alone may not tell where it ends: what comes out must satisfy the
+    equation to rounding, or is refused.
     """
     n = gram.shape[0]
     lot, side = np.empty((n, n)), np.empty(n)
@@ -160,8 +161,18 @@ def rescue(gram: Matrix, state: Matrix, x: Vector, y: float, a: float) -> bool:
             for i in range(n):
                 state[NEW, i] += math.sqrt(state[SCALES, i]) * axes[i, k] * along
     fits = True
-    for i in range(n):
-        fits = fits and math.isfinite(state[NEW, i])
+    for i in range(n):  # a D^-1 w + M w = b, to rounding, or not at all
+        rest = state[MOMENT, i] + y * x[i]
+        size = abs(rest)
+        for j in range(n):
+            term = (gram[i, j] + x[i] * x[j]) * state[NEW, j]
+            rest -= term
+            size += abs(term)
+        if state[SCALES, i] > 0.0:
+            rest -= a * (state[NEW, i] / state[SCALES, i])
+            fits = fits and abs(rest) <= 1e-12 * size  # not so for NaN
+        else:
+            fits = fits and state[NEW, i] == 0.0
     return fits
 
 

@@ -81,8 +81,7 @@ class SafeOSLOG(Merger):
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the one against the best regressor first."""
-        found = super().certificates()
-        return [*(c for c in found if c.name.startswith("the pool")), *found[:-1]]
+        return _chain_first(super().certificates())
 
     def certificate(self) -> Certificate:
         """The main certificate: against the best regressor in hindsight."""
@@ -150,9 +149,13 @@ class SafeLogistic(Merger):
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the one against the best weights in hindsight first."""
-        found = super().certificates()
-        return [*(c for c in found if c.name.startswith("the pool")), *found[:-1]]
+        return _chain_first(super().certificates())
 
     def certificate(self) -> Certificate:
         """The main certificate: against the best weights in hindsight."""
         return self.certificates()[0]
+
+
+def _chain_first(found: list[Certificate]) -> list[Certificate]:
+    """The certificate that goes all the way to the best regressor before the others."""
+    return sorted(found, key=lambda c: not c.name.startswith("the pool"))

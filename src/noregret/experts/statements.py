@@ -44,7 +44,7 @@ def _paid(game: Game) -> str:
 def _nat(game: Game) -> str:
     """1/eta in words, to stand before a logarithm."""
     if game.kind == LIKELIHOOD:
-        return ""
+        return "ln"
     return "1/2 ln" if game.binary else "(hi-lo)^2/2 ln"
 
 
