@@ -161,6 +161,8 @@ def losses(folder: Path) -> list[str]:
         found = {k: ours(make, Z, y) for k, (make, files) in OURS.items() if name in files}
         theirs = peers(X, Z, y)
         print(f"{name}  {perf_counter() - begin:.0f} s", flush=True)
+        for k, loss in (*found.items(), *theirs.items()):
+            print(f"  {k}: {loss}", flush=True)
         rival = min(loss for loss, _ in theirs.values())
         least = min(rival, *found.values())
         header.append(f"{name}, {len(y):,} x {X.shape[1]}")
