@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,10 @@ class Exact(TierneyKadane):
         unit = np.minimum(sharp, np.divide(1.2, widest, out=np.full(n, np.inf), where=widest > 0))
         spacing = 0.45
         while True:
-            fine, coarse = self._rule(rows, w, axes, reach, spacing * unit)
+            fine, coarse, high = self._rule(rows, w, axes, reach, spacing * unit)
+            if high.any():  # level sets lean: the box must reach further there
+                reach[high] *= 1.5
+                continue
             self.error = abs(fine - coarse)
             if self.error <= TOLERANCE:
                 return fine
@@ -88,8 +92,8 @@ class Exact(TierneyKadane):
 
     def _rule(
         self, rows: Matrix, w: Vector, axes: Matrix, reach: Matrix, h: Vector
-    ) -> tuple[float, float]:
-        """ln of the integral by all nodes, and by every second one."""
+    ) -> tuple[float, float, Any]:
+        """ln of the integral by all nodes and by every second one; which sides are too near."""
         counts = np.ceil(reach / h[:, None]).astype(int)
         lines = [np.arange(-low, high + 1) for low, high in counts]
         if math.prod(len(line) for line in lines) > LARGEST_GRID:
@@ -103,7 +107,11 @@ class Exact(TierneyKadane):
         even = (mesh % 2 == 0).all(axis=1)
         fine = top + volume + math.log(float(weights.sum()))
         doubled = volume + w.size * math.log(2.0)
-        return fine, top + doubled + math.log(float(weights[even].sum()))
+        coarse = top + doubled + math.log(float(weights[even].sum()))
+        grid = logs.reshape([len(line) for line in lines])
+        edges = [[grid.take(0, axis=k), grid.take(-1, axis=k)] for k in range(w.size)]
+        high = np.array([[float(np.max(e)) > top - DROP + 5.0 for e in pair] for pair in edges])
+        return fine, coarse, high
 
     def grown(self, k: int) -> TierneyKadane:
         """A copy with k features more; beyond two, Laplace's evidences take over, or a refusal."""
