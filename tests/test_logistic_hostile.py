@@ -92,7 +92,7 @@ BAD_X = [
     (np.array([1e101, 0.0]), FeatureError),
     (np.array([1e308, 1e308]), FeatureError),
 ]
-BAD_Y = [2, -1, 0.5, None, NAN, INF, "1", "yes", b"1", [1], (0,), {}, object(), 1e-300]
+BAD_Y = [2, -1, 0.5, None, NAN, INF, "1", "yes", b"1", [1], (0,), {}, {1: 2}, 1e-300]
 STRANGE_Y = [np.array([0, 1]), np.array([]), np.array([[1, 0]]), pd.NA, pd.NaT, pd.Series([1, 0])]
 
 
