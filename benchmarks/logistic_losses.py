@@ -21,8 +21,8 @@ LEAST = 1e-15  # of a peer's probability
 PRIOR_VAR = 1.0
 PRIOR_VARS = [0.01, 0.1, 1.0, 10.0]
 BOUNDS = [1.0, 10.0]
-RATES = (0.001, 0.005, 0.01, 0.05, 0.1)
-PENALTIES = (1e-4, 1e-3, 1e-2)
+RATES = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5)
+PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
 WINS = 4  # asked, of five files
 
 SMALL = ("ionosphere", "phishing")

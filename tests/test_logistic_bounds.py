@@ -308,7 +308,6 @@ def test_bounds_of_safe_learning(stream: Labels, prior_var: float) -> None:
 
 
 @pytest.mark.parametrize("way", ["loop", "replay"])
-@pytest.mark.xfail(strict=False, reason="open: see the changelog, known limits")
 def test_a_pool_charges_the_mode_what_it_lost(way: str) -> None:
     """A forecast that rounds to 1 costs what its margin says, not infinity."""
     X = np.append(np.ones(10), 30.0)[:, None]

@@ -77,13 +77,18 @@ class Normal:
 class Bernoulli:
     """A forecast of a label 0 or 1; `probability` is that of 1.
 
+    Where the probability rounds to 0 or 1, `log_odds` still says what a surprise costs.
+
     >>> Bernoulli(0.25).var
     0.1875
     >>> round(Bernoulli(0.25).log_density(0.0), 6)
     -0.287682
+    >>> Bernoulli(1.0, log_odds=800.0).log_density(0.0)
+    -800.0
     """
 
     probability: float
+    log_odds: float | None = None
 
     @property
     def mean(self) -> float:
@@ -102,6 +107,9 @@ class Bernoulli:
 
     def log_density(self, y: Forecast) -> float:
         """ln of the probability of the label y."""
+        if self.log_odds is not None:
+            margin = self.log_odds if y else -self.log_odds
+            return min(margin, 0.0) - math.log1p(math.exp(-abs(margin)))
         chance = self.probability if y else 1.0 - self.probability
         return math.log(chance) if chance > 0.0 else -math.inf
 

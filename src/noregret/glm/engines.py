@@ -11,18 +11,28 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from noregret._ops import margin, newton, particles
-from noregret._ops.account import EXCESS
-from noregret._ops.layout import AT, CEILING, LARGEST_FEATURE
+from noregret._ops import bare, margin, newton, particles
+from noregret._ops.account import EXCESS, note
+from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE
 from noregret._ops.ledger import add
 from noregret.cores.primal import PrimalCore
 from noregret.errors import NumericalError
-from noregret.glm.families import Family
+from noregret.glm.families import LOGISTIC, Family
 from noregret.types import Matrix, Vector
 
 __all__ = ["Engine", "History", "Mode", "Particles", "Recursive", "TierneyKadane"]
 
 TOO_LARGE = "the look at x does not fit in float64: rescale the features"
+
+_predict = bare(margin.predict)
+_learn = bare(margin.learn)
+
+
+def sound(value: float) -> float:
+    """The number, if it is one."""
+    if value != value:
+        raise NumericalError(TOO_LARGE)
+    return value
 
 
 class Engine(Protocol):
@@ -32,8 +42,12 @@ class Engine(Protocol):
         """The probability of label 1 at x."""
         ...
 
-    def learn(self, x: Vector, sign: float, book: Matrix) -> float:
-        """Learn one round; the log loss of the probability it had given to what happened."""
+    def odds(self, x: Vector) -> float:
+        """ln of the odds of label 1 at x, exact where the probability rounds to 0 or 1."""
+        ...
+
+    def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
+        """Learn and book one round; the log loss of the probability that it had given."""
         ...
 
     def grown(self, k: int) -> Any:
@@ -48,29 +62,54 @@ class Recursive:
 
     def __init__(self, kind: int, family: Family, core: PrimalCore, bound: float = 0.0) -> None:
         self.kind, self.family, self.core, self.bound = kind, family, core, bound
-        core.work[AT, CEILING] = LARGEST_FEATURE
 
     @classmethod
     def start(cls, kind: int, family: Family, precision: float, n: int, bound: float) -> Recursive:
         """The prior: precision `precision` in every direction."""
         return cls(kind, family, PrimalCore(precision, n, 1), bound)
 
+    def glance(self, x: Vector) -> float:
+        """The probability of label 1 at a plain x; NaN where a closer look is needed."""
+        core = self.core
+        return _predict(self.kind, self.family.code, core.factor, core.work, x, EXACT_INTEGER)
+
     def chance(self, x: Vector) -> float:
         """The probability of label 1 at x."""
-        p = margin.predict(self.kind, self.family.code, self.core.factor, self.core.work, x)
-        if p != p:
-            raise NumericalError(TOO_LARGE)
-        return p
-
-    def learn(self, x: Vector, sign: float, book: Matrix) -> float:
-        """Learn one round."""
         core = self.core
-        loss = margin.learn(
-            self.kind, self.family.code, self.bound, core.factor, core.work, book, x, sign
+        return sound(
+            margin.predict(self.kind, self.family.code, core.factor, core.work, x, LARGEST_FEATURE)
         )
-        if loss != loss:
-            raise NumericalError(TOO_LARGE)
-        return loss
+
+    def odds(self, x: Vector) -> float:
+        """ln of the odds of label 1 at x."""
+        core, code = self.core, self.family.code
+        no, yes = (
+            margin.price_of(self.kind, code, core.factor, core.work, x, LARGEST_FEATURE, sign)
+            for sign in (-1.0, 1.0)
+        )
+        return sound(no - yes)
+
+    def take(
+        self, x: Vector, sign: float, book: Matrix, scatter: Matrix, ceiling: float = EXACT_INTEGER
+    ) -> float:
+        """Learn and book one round; NaN where x is not plain: nothing is learned then."""
+        core = self.core
+        return _learn(
+            self.kind,
+            self.family.code,
+            self.bound,
+            core.factor,
+            core.work,
+            book,
+            scatter,
+            x,
+            ceiling,
+            sign,
+        )
+
+    def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
+        """Learn and book one round."""
+        return sound(self.take(x, sign, book, scatter, LARGEST_FEATURE))
 
     def grown(self, k: int) -> Recursive:
         """A copy with k features more."""
@@ -130,6 +169,11 @@ class Mode:
         """The probability of label 1 under the mode."""
         return math.exp(-self.family.bend(float(self.w @ x))[0])
 
+    def odds(self, x: Vector) -> float:
+        """ln of the odds of label 1 under the mode."""
+        z = float(self.w @ x)
+        return self.family.bend(-z)[0] - self.family.bend(z)[0]
+
     def fit(self, count: int) -> tuple[float, float, float]:
         """Move to the mode of the first so many rows: F, ln det, |gradient|."""
         h = self.history
@@ -146,10 +190,14 @@ class Mode:
             raise NumericalError(TOO_LARGE)
         return F, log_det, gradient
 
-    def learn(self, x: Vector, sign: float, book: Matrix) -> float:
-        """Learn one round; what the round costs less under the new mode goes to the book."""
+    def price(self, row: Vector) -> float:
+        """What the label of this row costs before it is known."""
+        return self.family.bend(float(row @ self.w))[0]
+
+    def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
+        """Learn and book one round, and what it costs less under the new mode."""
         row, before = sign * x, self.w.copy()
-        loss = self.family.bend(float(row @ before))[0]
+        loss, plain = self.price(row), self.family.bend(float(row @ before))[0]
         self.history.append(row)
         try:
             self.F, self.log_det, self.gradient = self.fit(self.history.count)
@@ -157,7 +205,8 @@ class Mode:
             self.history.count -= 1
             self.w = before
             raise
-        add(book, EXCESS, loss - self.family.bend(float(row @ self.w))[0])
+        add(book, EXCESS, plain - self.family.bend(float(row @ self.w))[0])
+        note(book, scatter, x, loss, sign)
         return loss
 
     def grown(self, k: int) -> Any:
@@ -191,17 +240,17 @@ class TierneyKadane(Mode):
             self.w = here
         return -F - 0.5 * log_det
 
+    def odds(self, x: Vector) -> float:
+        """ln of the odds of label 1: the gap between the two evidences."""
+        return self.evidence(x) - self.evidence(-x)
+
     def chance(self, x: Vector) -> float:
         """The probability of label 1: the two evidences, normalised."""
-        gap = self.evidence(-x) - self.evidence(x)
-        return 1.0 / (1.0 + math.exp(gap)) if gap < 700.0 else 0.0
+        return math.exp(-LOGISTIC.bend(self.odds(x))[0])
 
-    def learn(self, x: Vector, sign: float, book: Matrix) -> float:
-        """Learn one round."""
-        gap = self.evidence(-sign * x) - self.evidence(sign * x)
-        loss = math.log1p(math.exp(-abs(gap))) + max(gap, 0.0)
-        super().learn(x, sign, book)
-        return loss
+    def price(self, row: Vector) -> float:
+        """What the label of this row costs before it is known."""
+        return LOGISTIC.bend(self.odds(row))[0]
 
 
 class Particles:
@@ -217,32 +266,49 @@ class Particles:
         self.history = History(n)
         self.moves = 0
 
+    def price(self, row: Vector) -> float:
+        """-ln of the weighted mean of the probability of this row's label."""
+        return particles.price(self.family.code, self.cloud, self.logs, row)
+
     def chance(self, x: Vector) -> float:
         """The weighted mean of the probability of label 1."""
-        p = particles.chance(self.family.code, self.cloud, self.logs, np.ascontiguousarray(x))
-        return min(p, 1.0)
+        return math.exp(-self.price(np.ascontiguousarray(x)))
 
-    def learn(self, x: Vector, sign: float, book: Matrix) -> float:  # noqa: ARG002
-        """Weigh the particles by the round; resample and move where it has become too few."""
+    def odds(self, x: Vector) -> float:
+        """ln of the odds of label 1."""
+        return self.price(-x) - self.price(np.ascontiguousarray(x))
+
+    def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
+        """Weigh the particles by the round, in parts where it is too much for them at once.
+
+        A part is a power of the likelihood that leaves the weights worth a fifth of the particles;
+        after each the cloud is resampled and moved.
+        """
         row = sign * x
-        p = particles.chance(self.family.code, self.cloud, self.logs, row)
-        if not p > 0.0:
-            raise NumericalError(TOO_LARGE)
+        loss = sound(self.price(row))
         self.history.append(row)
-        worth = particles.weigh(self.family.code, self.cloud, self.logs, row)
-        if worth < 0.5 * len(self.logs):
-            self._renew()
-        return -math.log(min(p, 1.0))
+        left = 1.0
+        while left > 0.0:
+            part = particles.bearable(self.family.code, self.cloud, self.logs, row, left)
+            worth = particles.weigh(self.family.code, self.cloud, self.logs, row, part)
+            left -= part
+            if left > 0.0 or worth < 0.5 * len(self.logs):
+                self._renew(1.0 - left)
+        note(book, scatter, x, loss, sign)
+        return loss
 
-    def _renew(self) -> None:
-        """Systematic resampling, then Metropolis steps of the cloud's own shape."""
+    def _renew(self, part: float) -> None:
+        """Systematic resampling, then Metropolis steps of the cloud's own shape.
+
+        `part` is how much of the newest round counts so far.
+        """
         N, n = self.cloud.shape
         weights = np.exp(self.logs)
         centre = weights @ self.cloud
         apart = self.cloud - centre
         cov = (apart * weights[:, None]).T @ apart
-        jitter = 1e-12 * (np.trace(cov) / n + 1.0 / self.precision)  # of the proposal only
-        root = np.linalg.cholesky(cov + jitter * np.eye(n)).T * (2.38 / math.sqrt(n))
+        least = 1e-12 * (np.trace(cov) / n + 1.0 / self.precision)  # of the proposal only
+        root = np.linalg.cholesky(cov + least * np.eye(n)).T * (2.38 / math.sqrt(n))
         places = (self.rng.random() + np.arange(N)) / N
         chosen = np.searchsorted(np.cumsum(weights) / weights.sum(), places)
         self.cloud = self.cloud[np.minimum(chosen, N - 1)]
@@ -252,6 +318,7 @@ class Particles:
             self.family.code,
             self.history.rows,
             self.precision,
+            part,
             self.cloud,
             np.ascontiguousarray(root),
             self.rng.standard_normal((steps * N, n)),

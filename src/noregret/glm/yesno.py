@@ -6,6 +6,8 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +19,7 @@ from noregret._ops.account import BOOK_ROWS, ROUNDS
 from noregret.certificates import Certificate
 from noregret.doors import Names, Positions, door_for
 from noregret.errors import FeatureError, OutcomeError
-from noregret.glm.engines import Engine
+from noregret.glm.engines import Engine, Recursive
 from noregret.holder import Holder
 from noregret.online import NotFitted
 from noregret.replay import Replay
@@ -26,6 +28,10 @@ from noregret.types import Bernoulli, Matrix, Vector
 __all__ = ["Belief", "YesNo"]
 
 LARGEST = 1e100  # of a feature: squares then add up within float64
+LABELS = frozenset((bool, int, float, np.bool_, np.int64, np.float64))
+SIGNS = {0: -1.0, 1: 1.0}
+
+float64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,19 +71,19 @@ class Belief:
 
     def sign(self, y: Any) -> float:
         """+1 for the positive class, -1 for the other."""
-        if isinstance(y, bool | np.bool_) and self.classes == (0, 1):
-            return 1.0 if y else -1.0
-        for label, sign in zip(self.classes, (-1.0, 1.0)):
-            if type(y) is not bool and y == label:
-                return sign
+        label = _label(y)
+        if label is not None and (type(label) is not bool or self.classes == (0, 1)):
+            for known, sign in zip(self.classes, (-1.0, 1.0)):
+                if label == known:
+                    return sign
         raise OutcomeError(
-            f"y = {y!r}: the labels are {self.classes[0]!r} and {self.classes[1]!r}, give one"
+            f"y = {features.short(y)}: the labels are {self.classes[0]!r} and "
+            f"{self.classes[1]!r}, give one"
         )
 
     def learn(self, vector: Vector, sign: float) -> float:
         """Learn one round, in place; its log loss."""
-        loss: float = self.engine.learn(vector, sign, self.book)
-        account.note(self.book, self.scatter, vector, loss, sign)
+        loss: float = self.engine.learn(vector, sign, self.book, self.scatter)
         return loss
 
 
@@ -106,18 +112,31 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def predict_one(self, x: Any) -> float:
         """The probability of the positive class at x."""
         with self._lock:
-            belief, vector = (self._held or self._begin(door_for(x))).admit(x, self._maker())
-            chance: float = belief.engine.chance(vector)
-            return chance
+            held: Any = self._held
+            vector = _plain(held, x)
+            if vector is not None:
+                chance: float = held.engine.glance(vector)
+                if chance == chance:
+                    return chance
+            belief, vector = (held or self._begin(door_for(x))).admit(x, self._maker())
+            return float(belief.engine.chance(vector))
 
     def predictive(self, x: Any) -> Bernoulli:
         """The forecast at x as a distribution over 0 and 1."""
-        return Bernoulli(self.predict_one(x))
+        with self._lock:
+            belief, vector = (self._held or self._begin(door_for(x))).admit(x, self._maker())
+            return Bernoulli(belief.engine.chance(vector), belief.engine.odds(vector))
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the label y."""
         with self._lock:
-            held = self._held or self._begin(door_for(x))
+            held: Any = self._held
+            vector = _plain(held, x) if type(y) in LABELS else None
+            if vector is not None and held.classes == (0, 1) and y in SIGNS:
+                loss = held.engine.take(vector, SIGNS[y], held.book, held.scatter)
+                if loss == loss:
+                    return
+            held = held or self._begin(door_for(x))
             sign = held.sign(y)
             belief, vector = held.admit(x, self._maker())
             belief.learn(vector, sign)
@@ -131,9 +150,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             return self._run(self._held, X, y)
 
     def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Replay:
-        labels = np.asarray(y)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
+        labels = _column(y)
         if held is None:
             xs, names = features.table(X)
             if 0 in xs.shape:
@@ -141,13 +158,11 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             door = Positions(xs.shape[1]) if names is None else Names(names)
             held = self._begin(door, _classes(labels, classes))
         xs, door, _ = held.door.many(X)
-        if labels.shape != (len(xs),) or not len(xs):
-            raise OutcomeError(
-                f"y has shape {labels.shape}: {len(xs)} rows of X need as many labels"
-            )
+        if len(labels) != len(xs) or not labels:
+            raise OutcomeError(f"y has {len(labels)} labels for {len(xs)} rows of X")
         _within(xs)
         belief = copy.deepcopy(held).grown(door, self._maker())
-        signs = [belief.sign(label) for label in labels.tolist()]
+        signs = [belief.sign(label) for label in labels]
         chances, losses = np.empty(len(xs)), np.empty(len(xs))
         for t, (row, sign) in enumerate(zip(np.ascontiguousarray(xs), signs)):
             losses[t] = belief.learn(row, sign)
@@ -230,6 +245,17 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         return self.certificates()[0]
 
 
+def _plain(held: Belief | None, x: Any) -> Any:
+    """x as a vector if it is plain, all of it is known and the engine is quick; else None."""
+    if held is None or type(held.engine) is not Recursive:
+        return None
+    if type(x) is dict:
+        return held.door.encode(x) if type(held.door) is Names else None
+    if type(x) is np.ndarray and x.dtype is float64 and x.ndim == 1:
+        return x if type(held.door) is Positions else None
+    return None
+
+
 def _within(xs: Matrix) -> None:
     if xs.size and not np.abs(xs).max() <= LARGEST:
         worst = float(np.abs(xs).max())
@@ -238,11 +264,53 @@ def _within(xs: Matrix) -> None:
         )
 
 
-def _classes(labels: Any, classes: Any) -> tuple[Any, Any]:
+def _label(y: Any) -> Any:
+    """A label as plain Python has it: a string, bytes, a number; None for what is none."""
+    if isinstance(y, np.generic):
+        y = y.item()
+    if isinstance(y, str | bytes):
+        return y
+    return y if isinstance(y, Real | Decimal) and y == y else None
+
+
+def _column(y: Any) -> list[Any]:
+    """The labels of many rounds, one a row."""
+    try:
+        found = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
+    except ValueError as refusal:
+        raise OutcomeError(f"y cannot be read as labels, one a row: {refusal}") from None
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1:
+        raise OutcomeError(f"y has shape {found.shape}: give one label a row")
+    labels: list[Any] = found.tolist()
+    for t, label in enumerate(labels):
+        if _label(label) is None:
+            raise OutcomeError(
+                f"y[{t}] = {features.short(label)}: a label is a number or a word; "
+                "leave out rows without one"
+            )
+    return labels
+
+
+def _classes(labels: Any, given: Any) -> tuple[Any, Any]:
     """The two labels: 0 and 1, or those given, or the two that y has."""
-    found = np.unique(labels if classes is None else classes).tolist()
-    if set(found) <= {0, 1} and not any(isinstance(label, str) for label in found):
+    seen = {_label(label) for label in (labels if given is None else _column(given))}
+    if seen <= {0, 1}:
         return (0, 1)
+    words = {type(label) for label in seen} & {str, bytes}
+    if words and len({type(label) for label in seen}) > 1:
+        raise OutcomeError(f"y has the labels {_some(seen)}: words and numbers at once; take one")
+    found = sorted(seen)
+    if any(not words and label != int(label) for label in found):
+        raise OutcomeError(
+            f"y has the labels {_some(seen)}: numbers that are not whole are no labels; "
+            "forecast them with a regression learner"
+        )
     if len(found) != 2:
-        raise OutcomeError(f"y has the labels {found[:5]!r}: two are needed, or classes=")
+        raise OutcomeError(f"y has the labels {_some(seen)}: two are needed, or classes=")
     return (found[0], found[1])
+
+
+def _some(labels: set[Any]) -> str:
+    return ", ".join(repr(label) for label in sorted(labels, key=repr)[:5])
