@@ -111,11 +111,11 @@ ROWS: dict[str, Case] = {
     "empty list": ([], bad_x("x ", "give")),
     "too wide": (
         [1.0, 2.0, 3.0, 4.0],
-        bad_x("x has 4 features, but this learner has 3", POSITIONS, always=False),
+        bad_x("x has 4 features, but it is expecting 3 features", POSITIONS, always=False),
     ),
     "too narrow": (
         np.array([1.0, 2.0]),
-        bad_x("x has 2 features, but this learner has 3", POSITIONS, always=False),
+        bad_x("x has 2 features, but it is expecting 3 features", POSITIONS, always=False),
     ),
     "0-d array": (np.array(1.0), bad_x("x = array(1.)", ONE_ROUND)),
     "(1, 3) array": (np.array([GOOD]), bad_x("x has shape (1, 3)", ONE_ROUND)),

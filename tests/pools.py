@@ -162,7 +162,7 @@ def refused(pool: Any, error: type[Exception], words: tuple[str, ...], *calls: A
         with pytest.raises(NoRegretError) as caught:
             call()
         message = str(caught.value)
-        assert type(caught.value) is error, message
+        assert isinstance(caught.value, error), message
         for word in words:
             assert word in message
         assert len(message) < 300

@@ -36,7 +36,7 @@ def test_a_batch_of_no_features(method: str) -> None:
             learner.predict(np.empty((4, 0)))
     else:
         refused(
-            bad_x("X has shape (4, 0)", "at least one row and one feature"),
+            bad_x("shape=(4, 0)", "at least one row and one feature"),
             lambda: getattr(learner, method)(np.empty((4, 0)), COLUMN),
         )
     assert state_bytes(learner) == b"fresh"

@@ -84,11 +84,11 @@ TABLES: dict[str, Case] = {
     "pd.NA in a list": (changed(0, 1, pd.NA), bad_x("X[0, 1] = <NA>", FLOAT)),
     "too wide": (
         np.ones((4, 4)),
-        bad_x("X has 4 features, but this learner has 3", POSITIONS, always=False),
+        bad_x("X has 4 features, but it is expecting 3 features", POSITIONS, always=False),
     ),
     "too narrow": (
         TABLE[:, :2],
-        bad_x("X has 2 features, but this learner has 3", POSITIONS, always=False),
+        bad_x("X has 2 features, but it is expecting 3 features", POSITIONS, always=False),
     ),
     "one row only": (np.array(GOOD), bad_x("X has shape (3,)", TWO_D)),
     "list of numbers": (GOOD, bad_x("X[0] = 1.0 (float)", TWO_D)),

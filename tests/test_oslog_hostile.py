@@ -16,6 +16,7 @@ from hostile_inputs import COLUMN, GOOD, INF, NAMES, NAN, TABLE, named
 from noregret._ops.sparse import MOMENT, SCALES, WEIGHTS
 from noregret.errors import (
     FeatureError,
+    FeatureTypeError,
     InputError,
     NoRegretError,
     NotLearnedError,
@@ -55,7 +56,8 @@ def refused(learner: Any, error: type, words: tuple[str, ...], *calls: Callable[
             call()
         message = str(caught.value)
         pooled = isinstance(learner, nr.SafeOSLOG) and type(caught.value) is InputError
-        assert type(caught.value) is error or pooled, message
+        assert type(caught.value) in (error, FeatureTypeError) or pooled, message
+        assert isinstance(caught.value, error) or pooled, message
         for word in words:
             assert word in message
         assert len(message) < 500
@@ -209,7 +211,6 @@ def test_outcomes_of_the_wrong_shape(make: Callable[[], Any]) -> None:
         lambda: learner.learn_one(GOOD, np.array([1.0, 2.0])),
         lambda: learner.replay(TABLE, COLUMN[1:]),
         lambda: learner.replay(TABLE, np.ones((4, 2))),
-        lambda: learner.replay(TABLE, np.ones((4, 1))),
         lambda: learner.replay(TABLE, 1.0),
         lambda: learner.fit(TABLE, None),
     )
@@ -222,9 +223,7 @@ def test_batches_of_nothing(make: Callable[[], Any]) -> None:
         refused(learner, FeatureError, ("X",), lambda X=X: learner.replay(X, []))
         refused(learner, FeatureError, ("X",), lambda X=X: learner.fit(X, []))
     fresh = make()
-    refused(
-        fresh, FeatureError, ("X has shape (4, 0)",), lambda: fresh.fit(np.ones((4, 0)), COLUMN)
-    )
+    refused(fresh, FeatureError, ("shape=(4, 0)",), lambda: fresh.fit(np.ones((4, 0)), COLUMN))
     for ask in (lambda: fresh.predict(TABLE), fresh.certificate, lambda: fresh.n_samples_seen_):
         with pytest.raises(NotLearnedError, match="learned nothing yet"):
             ask()

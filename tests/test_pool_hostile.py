@@ -106,7 +106,6 @@ def test_outcomes_of_the_wrong_shape(make: Callable[[], Any]) -> None:
         lambda: pool.learn_one(TABLE[0], [1.0]),
         lambda: pool.learn_one(TABLE[0], np.array([1.0, 0.0])),
         lambda: pool.replay(TABLE, COLUMN[1:]),
-        lambda: pool.replay(TABLE, [[v] for v in COLUMN]),
         lambda: pool.replay(TABLE, np.ones((T, 2))),
         lambda: pool.replay(TABLE, 1.0),
         lambda: pool.fit(TABLE, None),
@@ -238,7 +237,7 @@ def test_tables_that_are_none(
 ) -> None:
     with pytest.raises(error) as caught:
         nr.aggregate(said, y, loss=loss)
-    assert type(caught.value) is error
+    assert isinstance(caught.value, error)
     for word in words:
         assert word in str(caught.value)
 

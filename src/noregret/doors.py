@@ -20,7 +20,7 @@ from noregret.errors import FeatureError
 from noregret.features import Mapped
 from noregret.types import Matrix, Vector
 
-__all__ = ["Admitted", "Door", "Names", "Positions", "door_for"]
+__all__ = ["Admitted", "Door", "Names", "Positions", "door_for", "door_for_many"]
 
 frombuffer = np.frombuffer
 
@@ -72,6 +72,17 @@ def door_for(x: Any) -> Door:
     return Positions(n)
 
 
+def door_for_many(X: Any) -> tuple[Positions | Names, int]:
+    """A door for rounds that look like X, knowing all of their features, and how many they are."""
+    xs, names = features.table(X)
+    if 0 in xs.shape:
+        raise FeatureError(
+            f"X has {xs.shape[1]} feature(s) (shape={xs.shape}) while a minimum of 1 is required: "
+            "give at least one row and one feature"
+        )
+    return (Positions(xs.shape[1]) if names is None else Names(names)), len(xs)
+
+
 class Positions:
     """Features by position: n of them, no more and no fewer.
 
@@ -100,7 +111,7 @@ class Positions:
         vector = features.row(x)
         if vector.size != self.size:
             raise FeatureError(
-                f"x has {vector.size} features, but this learner has {self.size}: "
+                f"x has {vector.size} features, but it is expecting {self.size} features as input: "
                 "arrays go by position; give mappings if features come and go"
             )
         return Admitted(vector, NOTHING, None)
@@ -119,7 +130,7 @@ class Positions:
             )
         if xs.shape[1] != self.size:
             raise FeatureError(
-                f"X has {xs.shape[1]} features, but this learner has {self.size}: "
+                f"X has {xs.shape[1]} features, but it is expecting {self.size} features as input: "
                 "arrays go by position"
             )
         return xs, self, 0.0

@@ -3,7 +3,7 @@
     NoRegretError
     ├── ParameterError     a constructor argument makes no sense        (also a ValueError)
     ├── InputError         a call was refused; the state did not change (also a ValueError)
-    │   ├── FeatureError   ... because of x
+    │   ├── FeatureError   ... because of x; FeatureTypeError where an entry is no number at all
     │   └── OutcomeError   ... because of y
     ├── NotLearnedError    asked for what only data can give            (also an AttributeError)
     ├── MergeError         two learners that cannot become one          (also a ValueError)
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 __all__ = [
     "FeatureError",
+    "FeatureTypeError",
     "InputError",
     "MergeError",
     "NoRegretError",
@@ -40,6 +41,10 @@ class InputError(NoRegretError, ValueError):
 
 class FeatureError(InputError):
     """The features x were refused."""
+
+
+class FeatureTypeError(FeatureError, TypeError):
+    """An entry of the features x is no number at all."""
 
 
 class OutcomeError(InputError):

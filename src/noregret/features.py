@@ -7,24 +7,29 @@ Text, None, complex numbers, dates, masked values, NaN and infinities are refuse
 
 from __future__ import annotations
 
+import importlib
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
 from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
-from noregret.errors import FeatureError, InputError, OutcomeError
+from noregret.errors import FeatureError, FeatureTypeError, InputError, OutcomeError
 from noregret.types import Matrix, Vector
 
 __all__ = [
     "Mapped",
+    "as_frame",
     "as_mapping",
     "frame_names",
     "number",
     "outcome",
+    "outcome_column",
     "outcome_table",
     "outcomes",
     "row",
@@ -36,15 +41,17 @@ __all__ = [
 
 Mapped = Mapping[Any, Any]
 
+COLUMN = "A column-vector y was passed when a 1d array was expected: give y with shape (n_samples,)"
+
 
 def number(value: Any, field: str, error: type[InputError] = FeatureError) -> float:
     """One number, exactly.
 
     >>> number(3, "x['age']")
     3.0
-    >>> number("3", "x['age']")
+    >>> number("3", "x['age']")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    noregret.errors.FeatureError: x['age'] = '3' is not a number (str): convert it to float first
+    noregret.errors.FeatureTypeError: x['age'] = '3' is not a number (str): ...
     """
     if value is np.ma.masked:
         raise error(f"{field} is masked: leave the round out, or impute the value")
@@ -52,7 +59,10 @@ def number(value: Any, field: str, error: type[InputError] = FeatureError) -> fl
         value = value.item() if value.dtype.kind in "biufc" else value
     if not isinstance(value, bool | int | float | np.floating | Decimal | Fraction):
         kind = type(value).__name__
-        raise error(f"{field} = {short(value)} is not a number ({kind}): convert it to float first")
+        raise (FeatureTypeError if error is FeatureError else error)(
+            f"{field} = {short(value)} is not a number ({kind}): convert it to float first; "
+            "an argument must be no string and no object, but a number"
+        )
     try:
         taken = float(value)
     except OverflowError:  # a whole number or a fraction that is larger than any float64
@@ -66,7 +76,7 @@ def number(value: Any, field: str, error: type[InputError] = FeatureError) -> fl
         )
     if not math.isfinite(taken):
         raise error(
-            f"{field} = {short(value)}: only finite numbers can be learned from; "
+            f"{field} = {short(value)}: only finite numbers can be learned from, no NaN or inf; "
             "leave the round out, or impute the value"
         )
     if isinstance(value, np.longdouble) and taken != value:
@@ -130,7 +140,7 @@ def as_mapping(x: Any) -> Mapped | None:
                 f"x is a frame of {len(x)} rows: one round is one row; "
                 "for many use predict, partial_fit or replay"
             )
-        return None if _positions(columns) else {name: x[name].to_list()[0] for name in columns}
+        return None if _positions(columns) else {name: _first(x[name]) for name in columns}
     index = getattr(x, "index", None)
     if index is not None and hasattr(x, "to_dict") and not callable(index):  # a pandas Series
         names = _unique(list(index), "x has two entries")
@@ -141,8 +151,15 @@ def as_mapping(x: Any) -> Mapped | None:
     return None
 
 
+def _first(column: Any) -> Any:
+    """The first entry of a frame's column, as the library gives it."""
+    return (column.to_list if hasattr(column, "to_list") else column.to_pylist)()[0]
+
+
 def frame_names(X: Any) -> list[Any] | None:
-    """The column names of a frame (pandas, Polars), else None."""
+    """The column names of a frame (pandas, Polars, Arrow and what looks like them), else None."""
+    if hasattr(X, "column_names") and hasattr(X, "schema"):  # Arrow
+        return _unique(list(X.column_names), "X has two columns")
     # A pandas row with a feature called "columns" has an attribute of that name, but is no frame.
     if not (hasattr(X, "to_numpy") and len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns")):
         return None
@@ -197,7 +214,11 @@ def _floats(values: Any, field: str, ndim: int, error: type[InputError]) -> Matr
         what = f"has shape {array.shape}" if array.ndim else f"= {short(values)} is no array"
         raise error(
             f"{field} {what}: it must be {ndim}-D"
-            + (", one row a round" if ndim == 2 else ", one round; for many use predict or replay")
+            + (
+                ", one row a round. Reshape your data: X[None] is one row, X[:, None] one feature"
+                if ndim == 2
+                else ", one round; for many use predict or replay"
+            )
         )
     return _exact(array, field, error)
 
@@ -253,8 +274,9 @@ def _exact(array: Any, field: str, error: type[InputError]) -> Matrix:
         return np.array(flat, dtype=np.float64).reshape(array.shape)
     if kind not in "fiub":
         first = f", {short(array.flat[0])} the first" if array.size else ""
+        why = " (Complex data not supported)" if kind == "c" else ""
         raise error(
-            f"{field} holds {array.dtype} values{first}, which are not real numbers: "
+            f"{field} holds {array.dtype} values{first}, which are not real numbers{why}: "
             "convert them to float first"
         )
     with np.errstate(over="ignore"):  # a longdouble beyond float64 is refused below
@@ -287,6 +309,7 @@ def table(X: Any) -> tuple[Matrix, list[Any] | None]:
 
     A frame whose columns are numbered 0, 1, 2, ... has positions, not names.
     """
+    X = as_frame(X)
     names = frame_names(X)
     if names is not None:
         taken = _columns(X, "X", names, FeatureError)
@@ -320,6 +343,27 @@ def table(X: Any) -> tuple[Matrix, list[Any] | None]:
     return taken, names
 
 
+def as_frame(X: Any) -> Any:
+    """X, or what it gives away as a stream of Arrow batches; sparse matrices as they read."""
+    if isinstance(X, np.ndarray | list | tuple) or frame_names(X) is not None:
+        return X
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):  # SciPy's sparse matrices
+        return X.toarray()
+    if hasattr(X, "__arrow_c_stream__"):
+        return importlib.import_module("pyarrow").table(X)
+    return X
+
+
+def outcome_column(y: Any, rounds: int) -> Vector:
+    """Many rounds' outcomes, one a round; a column of a table is taken with a warning."""
+    taken, scalar = outcome_table(y, rounds)
+    if not scalar:
+        if taken.shape[1] != 1:
+            raise OutcomeError(f"y has shape {taken.shape}: this learner takes one outcome a round")
+        warnings.warn(COLUMN, DataConversionWarning, stacklevel=5)
+    return np.ascontiguousarray(taken[:, 0])
+
+
 def sheet(values: Any, field: str) -> tuple[Matrix, list[Any] | None]:
     """A table (2-D, or 3-D as an array) of numbers where NaN and None mean that there is none."""
     names = frame_names(values)
@@ -350,29 +394,34 @@ def _nested(values: Any, field: str, place: str) -> Any:
     return number(values, f"{field}[{place}]", InputError)
 
 
-def outcome_table(y: Any, rounds: int) -> tuple[Matrix, bool]:
+def outcome_table(y: Any, rounds: int, field: str = "y") -> tuple[Matrix, bool]:
     """Many rounds' outcomes as a matrix (T, m), and whether they were scalars."""
     if y is None:
-        raise OutcomeError("y is missing: every round needs its outcome")
+        raise OutcomeError(
+            "y is missing: every round needs its outcome; "
+            "learning requires y to be passed, but the target y is None"
+        )
     names = frame_names(y)
     if names is not None:
-        taken = _columns(y, "y", names, OutcomeError)
+        taken = _columns(y, field, names, OutcomeError)
     elif isinstance(y, list | tuple):
         nested = any(isinstance(v, list | tuple) or getattr(v, "ndim", 0) > 0 for v in y)
-        taken = _listed(y, "y", 2 if nested else 1, OutcomeError)
+        taken = _listed(y, field, 2 if nested else 1, OutcomeError)
     else:
-        array = _array(y, "y", OutcomeError)
+        array = _array(y, field, OutcomeError)
         if array.ndim == 0:
-            raise OutcomeError(f"y = {short(y)} is not a column of outcomes: give one a row of X")
-        taken = _exact(array, "y", OutcomeError)
+            raise OutcomeError(
+                f"{field} = {short(y)} is not a column of outcomes: give one a row of X"
+            )
+        taken = _exact(array, field, OutcomeError)
     shape = taken.shape
     if len(shape) not in (1, 2) or shape[0] != rounds or 0 in shape[1:]:
         raise OutcomeError(
-            f"y has shape {shape}: {rounds} rows of X need {rounds} outcomes, as shape "
+            f"{field} has shape {shape}: {rounds} rows of X need {rounds} outcomes, as shape "
             f"({rounds},), or ({rounds}, m) for m outcomes a round"
         )
     if not _all_within(taken, LARGEST_OUTCOME):
         bad = ~(np.abs(taken) <= LARGEST_OUTCOME)
         i = int(np.argmax(bad))
-        outcome(float(taken.flat[i]), f"y[{_place(i, shape)}]")
+        outcome(float(taken.flat[i]), f"{field}[{_place(i, shape)}]")
     return taken.reshape(rounds, *(shape[1:] or (1,))), len(shape) == 1

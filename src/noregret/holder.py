@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
+from noregret.thawing import thawed
+
 __all__ = ["Holder"]
 
 
@@ -42,6 +44,11 @@ class Holder(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             self._run(None, X, y)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return self._held is not None
 
@@ -51,6 +58,6 @@ class Holder(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             return {"parameters": self.get_params(deep=False), "held": held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._lock, self._held = Lock(), state["held"]
+        self._lock, self._held = Lock(), thawed(state["held"])
         for name, value in state["parameters"].items():
             setattr(self, name, value)

@@ -16,7 +16,7 @@ import numpy as np
 from noregret._ops import layout, rounds
 from noregret._ops.layout import AT, LEVEL, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
 from noregret.cores.dual import DualCore
-from noregret.errors import FeatureError, MergeError
+from noregret.errors import FeatureError, InputError, MergeError
 from noregret.ledger import add, open_ledger
 from noregret.maps import Inputs
 from noregret.stream import CAREFUL, Plan, outcome_rows_like, outcomes_like
@@ -92,8 +92,15 @@ class KernelStream:
 
     # Many rounds ----------------------------------------------------------------------------
 
-    def replay(self, X: Any, y: Any) -> tuple[KernelStream, Track, Matrix, Vector]:
+    def replay(
+        self, X: Any, y: Any, weights: Any = None
+    ) -> tuple[KernelStream, Track, Matrix, Vector]:
         """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses."""
+        if weights is not None:
+            raise InputError(
+                "sample_weight: a kernel learner takes none; repeat the rounds, or give it a "
+                "budget= with an explicit map"
+            )
         xs = self.inputs.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")

@@ -32,10 +32,11 @@ from noregret.kernel_stream import KernelStream
 from noregret.kernels import Kernel
 from noregret.ledger import Totals, totals
 from noregret.opening import AnyStream, open_for_many, open_for_one
-from noregret.replay import Replay
+from noregret.replay import Replay, library_of
 from noregret.rules import Rule
 from noregret.scene import Scene
 from noregret.stream import ARRAYS, NAMES, Plan, one_outcome
+from noregret.thawing import thawed
 from noregret.theorems import Theorem
 from noregret.types import Forecast, Matrix, Track, Vector
 
@@ -182,7 +183,6 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """
         stream, track, forecasts, losses = self._run(X, y)
         flat = (forecasts[:, 0], track.mean[:, 0]) if stream.scalar else (forecasts, track.mean)
-        library = type(X).__module__.partition(".")[0]
         with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
             spread = track.root * track.root
         return Replay(
@@ -191,28 +191,34 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             spread=spread,
             loss=losses,
             certificate=self.certificate(),
-            library=library if library in ("pandas", "polars") else "pandas",
+            library=library_of(X),
         )
 
     def _run(
-        self, X: Any, y: Any, *, afresh: bool = False
+        self, X: Any, y: Any, weights: Any = None, *, afresh: bool = False
     ) -> tuple[AnyStream, Track, Matrix, Vector]:
         with self._lock:
             stream = None if afresh else self._stream
             if stream is None:
                 stream = open_for_many(self._plan(), X, y)
-            result = stream.replay(X, y)
+            result = stream.replay(X, y, weights)
             self._stream = result[0]
         return result
 
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Learn all rows, in order, on top of what was learned before."""
-        self._run(X, y)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn all rows, in order, on top of what was learned before.
+
+        A row of weight w counts as w times the square loss (for BayesianRidge, noise of variance
+        noise_var/w), and one of weight 0 not at all.  Certificates then speak of the weighted
+        stream, sqrt(w) x and sqrt(w) y: all losses in them are sums of w (y - g)^2, of forecasts
+        that knew w, and Y is the largest sqrt(w)|y|.
+        """
+        self._run(X, y, sample_weight)
         return self
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then learn all rows in order."""
-        self._run(X, y, afresh=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn all rows in order; weights as in `partial_fit`."""
+        self._run(X, y, sample_weight, afresh=True)
         return self
 
     def predict(self, X: Any) -> Matrix:
@@ -227,6 +233,13 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             stream = self._learned()
             with stream.closed():
                 return stream.survey(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = self.budget is not None  # a budget forgets
+        tags.input_tags.sparse = True
+        return tags
 
     # What was learned -----------------------------------------------------------------------
 
@@ -374,7 +387,7 @@ class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["parameters"])
-        self._stream = state["stream"]
+        self._stream = thawed(state["stream"])
 
 
 def _scene(stream: AnyStream, sums: Totals, bounds: dict[str, float | None]) -> Scene:

@@ -16,7 +16,7 @@ import numpy as np
 
 from noregret import features
 from noregret.budgets import Nystrom, Window
-from noregret.doors import Door, Names, Positions, door_for
+from noregret.doors import Door, Names, Positions, door_for, door_for_many
 from noregret.errors import FeatureError
 from noregret.features import outcome_table
 from noregret.kernel_stream import KernelStream
@@ -52,11 +52,8 @@ def open_for_many(plan: Plan, X: Any, y: Any) -> AnyStream:
         if not _is_vector(plan, first):
             ys, scalar = outcome_table(y, len(X))
             return _behind(plan, Inputs(None), ys.shape[1], scalar=scalar)
-    xs, names = features.table(X)
-    if 0 in xs.shape:
-        raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
-    ys, scalar = outcome_table(y, len(xs))
-    door = Positions(xs.shape[1]) if names is None else Names(names)
+    door, count = door_for_many(X)
+    ys, scalar = outcome_table(y, count)
     if weights:
         return Stream.start(plan, door, ys.shape[1], scalar=scalar)
     return _behind(plan, Inputs(door), ys.shape[1], scalar=scalar)

@@ -12,7 +12,7 @@ from noregret.certificates import Certificate
 from noregret.errors import NoRegretError
 from noregret.types import Matrix, Vector
 
-__all__ = ["Replay", "module"]
+__all__ = ["Replay", "library_of", "module"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +53,9 @@ class Replay:
         return named | {"loss": self.loss}
 
     def to_frame(self) -> Any:
-        """A frame of the library that X came in, else pandas."""
-        return module(self.library, "to_frame").DataFrame(self.columns())
+        """A frame of the library that X came in (pandas, Polars, Arrow), else pandas."""
+        library = module(self.library, "to_frame")
+        return (library.table if self.library == "pyarrow" else library.DataFrame)(self.columns())
 
     def plot(self, ax: Any = None) -> Any:
         """Cumulative loss against that of the best expert in hindsight; returns the axes."""
@@ -69,6 +70,12 @@ class Replay:
         ax.set(xlabel="round", ylabel="cumulative loss", title=last.name)
         ax.legend()
         return ax
+
+
+def library_of(X: Any) -> str:
+    """The library of a frame; pandas for what comes from elsewhere."""
+    library = type(X).__module__.partition(".")[0]
+    return library if library in ("pandas", "polars", "pyarrow") else "pandas"
 
 
 def module(name: str, wanted_by: str) -> Any:

@@ -20,7 +20,7 @@ from noregret._ops.layout import AT, CEILING, CLOSED, LEVEL, OFFSET, OK, RULE
 from noregret.cores import Core, DriftCore, PrimalCore
 from noregret.cores.schedule import Drift
 from noregret.doors import Door, Names, Positions
-from noregret.errors import FeatureError, MergeError, NumericalError, OutcomeError
+from noregret.errors import FeatureError, InputError, MergeError, NumericalError, OutcomeError
 from noregret.features import outcome, outcome_table, outcomes
 from noregret.kernels import Kernel
 from noregret.ledger import add, merged, open_ledger
@@ -177,16 +177,23 @@ class Stream:
 
     # Many rounds ----------------------------------------------------------------------------
 
-    def replay(self, X: Any, y: Any) -> tuple[Stream, Track, Matrix, Vector]:
-        """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses."""
+    def replay(self, X: Any, y: Any, weights: Any = None) -> tuple[Stream, Track, Matrix, Vector]:
+        """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses.
+
+        A round of weight w is the round (sqrt(w) x, sqrt(w) y) for all that follows.
+        """
         xs, door, missed = self.door.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
         ys = outcome_rows_like(y, len(xs), self.core.shape[1], scalar=self.scalar)
+        roots = None if weights is None else _roots(weights, len(xs), self.plan.rule.clip)
         with self.closed() as successor:
             stream = self if door is self.door else self._grown(door)
             successor.append(stream)
             rows, core = stream._with_constant(xs), stream.core
+            if roots is not None:
+                counted = roots[:, 0] > 0.0
+                rows, ys = (rows * roots)[counted], (ys * roots)[counted]
             track = core.replay(rows, ys)
             forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
             rounds.settle(
@@ -251,6 +258,16 @@ class Stream:
         places = np.array([*range(offset), *(offset + slot for slot in slots)], dtype=np.int64)
         ledger = merged(self.ledger, other.ledger, core.merge(other.core, places))
         return Stream(self.plan, core, ledger, door, scalar=self.scalar)
+
+
+def _roots(weights: Any, rounds_: int, clip: float | None) -> Matrix:
+    """The square roots of the rounds' weights, as a column."""
+    if clip is not None:
+        raise InputError("sample_weight: a clipped learner takes none; leave clip=None")
+    taken, scalar = outcome_table(weights, rounds_, "sample_weight")
+    if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():
+        raise InputError("sample_weight must be one number >= 0 a row, and not every weight zero")
+    return np.sqrt(taken)
 
 
 def one_outcome(y: Any) -> tuple[Vector, bool]:

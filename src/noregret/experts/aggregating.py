@@ -13,7 +13,7 @@ from sklearn.base import RegressorMixin
 from noregret import features, losses
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
-from noregret.errors import InputError, NotLearnedError, OutcomeError, ParameterError
+from noregret.errors import FeatureError, InputError, NotLearnedError, ParameterError
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.members import (
     Function,
@@ -111,10 +111,9 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         rows = rows_of(X)
         if not len(rows):
             raise InputError("X has no rows: give at least one round")
-        table, scalar = features.outcome_table(y, len(rows))
-        if not scalar:
-            raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome a round")
-        ys = np.array([pool.game.outcome(value) for value in table[:, 0].tolist()])
+        _as_wide(rows, experts)
+        column = features.outcome_column(y, len(rows))
+        ys = np.array([pool.game.outcome(value) for value in column.tolist()])
         heard = replays(experts, pool.game, X, rows, ys)
         said = np.column_stack([hear(h, [n] * len(ys)) for h, n in zip(heard, experts)])
         costs = None
@@ -129,7 +128,9 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
             experts, pool = self._learned()
-            heard = [_hear(experts, pool, x)[0] for x in rows_of(X)]
+            rows = rows_of(X)
+            _as_wide(rows, experts)
+            heard = [_hear(experts, pool, x)[0] for x in rows]
             return pool.survey(np.array(heard).reshape(len(heard), pool.size))
 
     # Experts --------------------------------------------------------------------------------
@@ -173,6 +174,14 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             return dict(zip(experts, pool.totals().paid.tolist()))
 
     @property
+    def n_features_in_(self) -> int:
+        """How many features the experts have seen, those that count them."""
+        width = _width(self._learned()[0])
+        if width is None:
+            raise NotFitted("no expert of this pool counts its features")
+        return width
+
+    @property
     def n_samples_seen_(self) -> int:
         """How many rounds have been learned."""
         return self._learned()[1].totals().rounds
@@ -192,6 +201,22 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         with self._lock:
             pool = self._learned()[1]
             return statements(pool.game, pool.totals())[0]
+
+
+def _width(experts: dict[str, Member]) -> int | None:
+    """How many features the experts have seen, if any of them counts."""
+    models = [expert.model for expert in experts.values()]
+    counts = [int(m.n_features_in_) for m in models if hasattr(m, "n_features_in_")]
+    return max(counts, default=None)
+
+
+def _as_wide(rows: Any, experts: dict[str, Member]) -> None:
+    """Rows of an array must have as many features as before."""
+    width = _width(experts)
+    if width is not None and isinstance(rows, np.ndarray) and rows.shape[1] != width:
+        raise FeatureError(
+            f"X has {rows.shape[1]} features, but it is expecting {width} features as input"
+        )
 
 
 def _hear(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[Any]]:

@@ -15,7 +15,7 @@ from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of, read, share_of
 from noregret.experts.statements import statements, tracking
 from noregret.losses import game
-from noregret.replay import Replay, module
+from noregret.replay import Replay, library_of, module
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Aggregation", "aggregate", "replayed"]
@@ -135,14 +135,13 @@ def replayed(
     after = pool.copy()
     g, losses, _ = after.replay(said, ys, costs)
     found = statements(after.game, after.totals())
-    library = type(source).__module__.partition(".")[0]
     return after, Aggregation(
         forecast=g,
         mean=None,
         spread=None,
         loss=losses,
         certificate=found[0],
-        library=library if library in ("pandas", "polars") else "pandas",
+        library=library_of(source),
         experts=tuple(names),
         certificates=tuple(found),
         said=said,

@@ -19,8 +19,8 @@ from noregret._ops.grid import within
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
-from noregret.doors import Names, Positions
-from noregret.errors import FeatureError, OutcomeError, ParameterError
+from noregret.doors import Names, Positions, door_for_many
+from noregret.errors import FeatureError, ParameterError
 from noregret.experts.cells import Cells
 from noregret.experts.pool import Pool
 from noregret.experts.statements import chain, statements
@@ -28,7 +28,7 @@ from noregret.experts.units import Units
 from noregret.holder import Holder
 from noregret.losses import game
 from noregret.online import NotFitted
-from noregret.replay import Replay
+from noregret.replay import Replay, library_of
 from noregret.types import Matrix, Vector
 
 __all__ = ["Auto"]
@@ -211,27 +211,23 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
         with self._lock:
             forecasts, losses = self._run(self._held, X, y)
             state = self._learned()
-        library = type(X).__module__.partition(".")[0]
         return Replay(
             forecast=forecasts,
             mean=None,
             spread=None,
             loss=losses,
             certificate=statements(state.pool.game, state.pool.totals())[0],
-            library=library if library in ("pandas", "polars") else "pandas",
+            library=library_of(X),
         )
 
     def _run(self, state: State | None, X: Any, y: Any) -> tuple[Vector, Vector]:
         if state is None:
-            xs, names = features.table(X)
-            state = self._begin(Positions(xs.shape[1]) if names is None else Names(names))
+            state = self._begin(door_for_many(X)[0])
         xs, door, _ = state.door.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
-        table, scalar = features.outcome_table(y, len(xs))
-        if not scalar:
-            raise OutcomeError(f"y has shape {np.shape(y)}: Auto takes one outcome a round")
-        ys = np.array([state.pool.game.outcome(value) for value in table[:, 0].tolist()])
+        column = features.outcome_column(y, len(xs))
+        ys = np.array([state.pool.game.outcome(value) for value in column.tolist()])
         self._held, forecasts, losses = state.behind(door).replay(xs, ys)
         return forecasts, losses
 

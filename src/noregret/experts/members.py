@@ -212,14 +212,26 @@ def _speaks(value: Any) -> bool:
 
 def rows_of(X: Any) -> Sequence[Any]:
     """The rounds of a table, as they would be given one at a time."""
+    X = features.as_frame(X)
     names = features.frame_names(X)
     if names is not None:
         table, _ = features.sheet(X, "X")
         if names == list(range(len(names))):  # numbered, not named
             return list(table)
         return [dict(zip(names, row.tolist())) for row in table]
-    rows: Any = X if isinstance(X, np.ndarray) and X.ndim > 1 else list(X)
-    return rows  # type: ignore[no-any-return]  # rows of an array, or a list
+    if not isinstance(X, list | tuple):
+        X = np.asarray(X)
+        if X.ndim < 2:
+            raise FeatureError(
+                f"X has shape {X.shape}: it must be 2-D, one row a round. "
+                "Reshape your data: X[None] is one row, X[:, None] one feature"
+            )
+        if X.shape[1] == 0:
+            raise FeatureError(
+                f"X has {X.shape[1]} feature(s) (shape={X.shape}) while a minimum of 1 is "
+                "required: give at least one row and one feature"
+            )
+    return X  # type: ignore[no-any-return]  # rows of an array, or a list
 
 
 def replays(

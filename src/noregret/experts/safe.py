@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
 
 from noregret import losses
 from noregret.certificates import Certificate
 from noregret.experts.aggregating import Merger
+from noregret.experts.aggregation import Aggregation
 from noregret.gaussian import AAR
+from noregret.glm.labels import classes_of, column, sign_of
 from noregret.glm.learners import BayesianLogistic, MAPLogistic
 from noregret.losses import Game
 from noregret.sparse import OSLOG
+from noregret.types import Matrix, Vector
 
 __all__ = ["SafeLogistic", "SafeOSLOG"]
 
@@ -88,7 +94,7 @@ class SafeOSLOG(Merger):
         return self.certificates()[0]
 
 
-class SafeLogistic(Merger):
+class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-learn is untyped
     """An approximation to Bayesian averaging beside exact MAP, under the Bayesian Algorithm.
 
     Whatever the approximation does, on any labels (nu^2 = prior_var, Z the largest |x|)
@@ -146,6 +152,66 @@ class SafeLogistic(Merger):
 
     def _game(self) -> Game:
         return losses.game("log", None)
+
+    # Labels ---------------------------------------------------------------------------------
+
+    @property
+    def _labels(self) -> tuple[Any, Any]:
+        labels: tuple[Any, Any] = self.__dict__.get("_classes", (0, 1))
+        return labels
+
+    @property
+    def classes_(self) -> Any:
+        """The two labels, the positive one second."""
+        self._learned()
+        return np.array(self._labels)
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn that x had the label y."""
+        super().learn_one(x, 0.5 + 0.5 * sign_of(y, self._labels))
+
+    def replay(self, X: Any, y: Any) -> Aggregation:
+        """Predict-then-learn over all rows, as the loop over rounds would go."""
+        return super().replay(X, self._numbers(y, self._labels))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn all rows, in order, on top of what was learned before."""
+        fresh = self._held is None
+        labels = classes_of(column(y), classes) if fresh else self._labels
+        super().partial_fit(X, self._numbers(y, labels))
+        self._classes = labels
+        return self
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything, then learn all rows in order."""
+        labels = classes_of(column(y), None)
+        super().fit(X, self._numbers(y, labels))
+        self._classes = labels
+        return self
+
+    def _numbers(self, y: Any, labels: tuple[Any, Any]) -> Vector:
+        return np.array([0.5 + 0.5 * sign_of(label, labels) for label in column(y)])
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Probabilities of both classes at every row; nothing is learned."""
+        p: Vector = super().predict(X)
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any) -> Any:
+        """The likelier class at every row."""
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"classes": self._labels}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._classes = state["classes"]
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the one against the best weights in hindsight first."""

@@ -6,23 +6,21 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from noregret import features
 from noregret._ops import account
 from noregret._ops.account import BOOK_ROWS, ROUNDS
 from noregret.certificates import Certificate
-from noregret.doors import Names, Positions, door_for
+from noregret.doors import Names, Positions, door_for, door_for_many
 from noregret.errors import FeatureError, OutcomeError
 from noregret.glm.engines import Engine, Recursive
+from noregret.glm.labels import classes_of, column, sign_of
 from noregret.holder import Holder
 from noregret.online import NotFitted
-from noregret.replay import Replay
+from noregret.replay import Replay, library_of
 from noregret.types import Bernoulli, Matrix, Vector
 
 __all__ = ["Belief", "YesNo"]
@@ -71,15 +69,7 @@ class Belief:
 
     def sign(self, y: Any) -> float:
         """+1 for the positive class, -1 for the other."""
-        label = _label(y)
-        if label is not None and (type(label) is not bool or self.classes == (0, 1)):
-            for known, sign in zip(self.classes, (-1.0, 1.0)):
-                if label == known:
-                    return sign
-        raise OutcomeError(
-            f"y = {features.short(y)}: the labels are {self.classes[0]!r} and "
-            f"{self.classes[1]!r}, give one"
-        )
+        return sign_of(y, self.classes)
 
     def learn(self, vector: Vector, sign: float) -> float:
         """Learn one round, in place; its log loss."""
@@ -150,13 +140,9 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             return self._run(self._held, X, y)
 
     def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Replay:
-        labels = _column(y)
+        labels = column(y)
         if held is None:
-            xs, names = features.table(X)
-            if 0 in xs.shape:
-                raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
-            door = Positions(xs.shape[1]) if names is None else Names(names)
-            held = self._begin(door, _classes(labels, classes))
+            held = self._begin(door_for_many(X)[0], classes_of(labels, classes))
         xs, door, _ = held.door.many(X)
         if len(labels) != len(xs) or not labels:
             raise OutcomeError(f"y has {len(labels)} labels for {len(xs)} rows of X")
@@ -169,14 +155,13 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             p = math.exp(-losses[t])
             chances[t] = p if sign > 0.0 else -math.expm1(-losses[t])
         self._held = belief
-        library = type(X).__module__.partition(".")[0]
         return Replay(
             forecast=chances,
             mean=None,
             spread=None,
             loss=losses,
             certificate=self._certificates(belief)[0],
-            library=library if library in ("pandas", "polars") else "pandas",
+            library=library_of(X),
         )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -198,6 +183,12 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def predict(self, X: Any) -> Any:
         """The likelier class at every row."""
         return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
 
     # What was learned -----------------------------------------------------------------------
 
@@ -262,55 +253,3 @@ def _within(xs: Matrix) -> None:
         raise FeatureError(
             f"x has an entry of size {worst!r}: up to 1e100 can be taken; rescale it"
         )
-
-
-def _label(y: Any) -> Any:
-    """A label as plain Python has it: a string, bytes, a number; None for what is none."""
-    if isinstance(y, np.generic):
-        y = y.item()
-    if isinstance(y, str | bytes):
-        return y
-    return y if isinstance(y, Real | Decimal) and y == y else None
-
-
-def _column(y: Any) -> list[Any]:
-    """The labels of many rounds, one a row."""
-    try:
-        found = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
-    except ValueError as refusal:
-        raise OutcomeError(f"y cannot be read as labels, one a row: {refusal}") from None
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    if found.ndim != 1:
-        raise OutcomeError(f"y has shape {found.shape}: give one label a row")
-    labels: list[Any] = found.tolist()
-    for t, label in enumerate(labels):
-        if _label(label) is None:
-            raise OutcomeError(
-                f"y[{t}] = {features.short(label)}: a label is a number or a word; "
-                "leave out rows without one"
-            )
-    return labels
-
-
-def _classes(labels: Any, given: Any) -> tuple[Any, Any]:
-    """The two labels: 0 and 1, or those given, or the two that y has."""
-    seen = {_label(label) for label in (labels if given is None else _column(given))}
-    if seen <= {0, 1}:
-        return (0, 1)
-    words = {type(label) for label in seen} & {str, bytes}
-    if words and len({type(label) for label in seen}) > 1:
-        raise OutcomeError(f"y has the labels {_some(seen)}: words and numbers at once; take one")
-    found = sorted(seen)
-    if any(not words and label != int(label) for label in found):
-        raise OutcomeError(
-            f"y has the labels {_some(seen)}: numbers that are not whole are no labels; "
-            "forecast them with a regression learner"
-        )
-    if len(found) != 2:
-        raise OutcomeError(f"y has the labels {_some(seen)}: two are needed, or classes=")
-    return (found[0], found[1])
-
-
-def _some(labels: set[Any]) -> str:
-    return ", ".join(repr(label) for label in sorted(labels, key=repr)[:5])

@@ -17,12 +17,12 @@ from noregret._ops.grid import within as within_limit
 from noregret._ops.layout import EXACT_INTEGER
 from noregret._ops.sparse import LARGEST, PASSES, WEIGHTS
 from noregret.certificates import Certificate
-from noregret.doors import Names, Positions, door_for
-from noregret.errors import FeatureError, OutcomeError, ParameterError
-from noregret.features import outcome, outcome_table
+from noregret.doors import Names, Positions, door_for, door_for_many
+from noregret.errors import FeatureError, ParameterError
+from noregret.features import outcome, outcome_column
 from noregret.holder import Holder
 from noregret.online import NotFitted, positive
-from noregret.replay import Replay, module
+from noregret.replay import Replay, library_of, module
 from noregret.sparse.shrinking import Shrinking, finite, outcome_within, sparsity, within
 from noregret.sparse.statements import published, regret_meter
 from noregret.types import Matrix, Normal, Vector
@@ -200,17 +200,11 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
 
     def _run(self, held: Any, X: Any, y: Any) -> ShrinkageReplay:
         if held is None:
-            xs, names = features.table(X)
-            if 0 in xs.shape:
-                raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
-            held = self._begin(Positions(xs.shape[1]) if names is None else Names(names))
+            held = self._begin(door_for_many(X)[0])
         xs, door, _ = held.door.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
-        table, scalar = outcome_table(y, len(xs))
-        if not scalar:
-            raise OutcomeError(f"y has shape {np.shape(y)}: OSLOG takes one outcome a round")
-        ys = np.ascontiguousarray(table[:, 0])
+        ys = outcome_column(y, len(xs))
         for t in np.flatnonzero(np.abs(ys) > LARGEST)[:1]:
             outcome_within(float(ys[t]), f"y[{t}]")
         within(xs)
@@ -218,14 +212,13 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
         after = before.copy()
         forecasts = after.replay(np.ascontiguousarray(xs), ys, np.empty((0, 0)))
         self._held = after
-        library = type(X).__module__.partition(".")[0]
         return ShrinkageReplay(
             forecast=forecasts,
             mean=None,
             spread=None,
             loss=(ys - forecasts) ** 2,
             certificate=published(after, None),
-            library=library if library in ("pandas", "polars") else "pandas",
+            library=library_of(X),
             before=before,
             xs=xs.copy(),
             ys=ys.copy(),

@@ -8,12 +8,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from noregret import features
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
-from noregret.doors import Names, Positions
+from noregret.doors import Names, door_for_many
 from noregret.errors import FeatureError, ParameterError
-from noregret.features import outcome_table
+from noregret.features import outcome_column
 from noregret.online import NotFitted, positive
 from noregret.sparse.shrinking import outcome_within, sparsity, within
 from noregret.types import Vector
@@ -50,14 +49,9 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
             raise ParameterError(
                 f"fit_intercept = {self.fit_intercept!r}: it must be True or False"
             )
-        xs, names = features.table(X)
-        table, scalar = outcome_table(y, len(xs))
-        if 0 in xs.shape or not scalar:
-            raise FeatureError(
-                f"X has shape {xs.shape}, y {np.shape(y)}: give at least one row and one feature, "
-                "and one outcome a row"
-            )
-        ys = table[:, 0]
+        door, _ = door_for_many(X)
+        xs = door.many(X)[0]
+        ys = outcome_column(y, len(xs))
         within(xs)
         outcome_within(float(np.abs(ys).max()))
         centre = (xs.mean(axis=0), ys.mean()) if self.fit_intercept else (0.0, 0.0)
@@ -73,9 +67,9 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         self.coef_[np.abs(self.coef_) * np.diagonal(gram) <= ops.LIVE * a] = 0.0
         self.intercept_ = float(centre[1] - np.dot(self.coef_, np.broadcast_to(centre[0], n)))
         self.n_features_in_ = n
-        self._door: Any = Positions(n) if names is None else Names(names)
-        if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.array(names, dtype=object)
+        self._door: Any = door
+        if isinstance(door, Names) and all(isinstance(name, str) for name in door.slots):
+            self.feature_names_in_ = np.array(list(door.slots), dtype=object)
         return self
 
     def predict(self, X: Any) -> Vector:
@@ -87,6 +81,11 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
             raise FeatureError(f"X has {door.size} features, SLOG has {self.n_features_in_}")
         forecasts: Vector = xs @ self.coef_ + self.intercept_
         return forecasts
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     @property
     def sparsity_(self) -> float:

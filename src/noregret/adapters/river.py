@@ -1,0 +1,183 @@
+"""Learners as River's regressors and classifiers: pipelines, progressive validation, ensembles.
+
+Any River model is an expert of `AggregatingAlgorithm` as it is; this is the other way round.
+
+>>> from river import preprocessing
+>>> import noregret as nr
+>>> model = preprocessing.StandardScaler() | RiverRegressor(nr.AAR())
+>>> for x, y in [({"heat": 20.0}, 3.0), ({"heat": 10.0}, 1.0), ({"heat": 30.0}, 5.0)]:
+...     model.learn_one(x, y)
+>>> model["RiverRegressor"].certificate().holds
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from river import base, proba
+from sklearn.base import clone
+
+from noregret.certificates import Certificate
+from noregret.errors import OutcomeError
+from noregret.gaussian import AAR
+from noregret.glm.learners import ImproperLogistic
+from noregret.replay import module
+
+__all__ = ["RiverClassifier", "RiverRegressor"]
+
+
+class _Adapter:
+    """What both share: the learner as it was given, and a copy of it that learns."""
+
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner  # River clones parameters: this one never learns
+        self.model = clone(learner)
+
+    def certificate(self) -> Certificate:
+        """The learner's main certificate."""
+        found: Certificate = self.model.certificate()
+        return found
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        found: list[Certificate] = self.model.certificates()
+        return found
+
+    def _fitted(self) -> bool:
+        return bool(getattr(self.model, "__sklearn_is_fitted__", lambda: True)())
+
+    def _rows(self, X: Any) -> list[dict[Any, Any]]:
+        rows: list[dict[Any, Any]] = X.to_dict(orient="records")
+        return rows
+
+
+class RiverRegressor(_Adapter, base.MiniBatchRegressor):
+    """A noregret learner as a River regressor.
+
+    `model` is the learner that learns, with its certificates; `learner` stays as it was given.
+    The cost is that of the learner and a call.
+
+    Parameters
+    ----------
+    learner : any learner of numbers: nr.AAR(), nr.BayesianRidge(drift=0.01), nr.Auto(), ...
+
+    >>> import noregret as nr
+    >>> model = RiverRegressor(nr.BayesianRidge())
+    >>> model.learn_one({"heat": 1.0}, 3.0)
+    >>> model.predict_one({"heat": 1.0})
+    1.5
+    >>> model.predict_one({"heat": 1.0}, with_dist=True).mu
+    1.5
+    """
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"learner": AAR()}
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Learn one round."""
+        self.model.learn_one(x, y)
+
+    def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:  # noqa: FBT001, FBT002  # River's
+        """Forecast; with `with_dist` River's Gaussian, of learners that have a distribution."""
+        if not with_dist:
+            return self.model.predict_one(x)
+        if not hasattr(self.model, "predictive"):
+            raise NotImplementedError(
+                f"{type(self.model).__name__} has no predictive distribution: take BayesianRidge"
+            )
+        normal = self.model.predictive(x)
+        return proba.Gaussian._from_state(n=1, m=normal.mean, var=normal.var, ddof=0)
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn all rows of a frame, in order."""
+        self.model.partial_fit(X, y)
+
+    def predict_many(self, X: Any) -> Any:
+        """Forecasts at all rows of a frame, as a Series with its index."""
+        if self._fitted():
+            found = self.model.predict(X)
+        else:
+            found = [self.model.predict_one(x) for x in self._rows(X)]
+        return module("pandas", "predict_many").Series(found, index=X.index)
+
+
+class RiverClassifier(_Adapter, base.MiniBatchClassifier):
+    """A yes-or-no learner as a River classifier of two classes.
+
+    Labels are False and True (or 0 and 1), or any two: the first that comes is the negative one.
+
+    Parameters
+    ----------
+    learner : nr.ImproperLogistic(), nr.BayesianLogistic(method="adf"), nr.MAPLogistic(), ...
+
+    >>> import noregret as nr
+    >>> model = RiverClassifier(nr.BayesianLogistic(method="adf"))
+    >>> model.learn_one({"heat": 1.0}, True)
+    >>> {label: round(p, 3) for label, p in model.predict_proba_one({"heat": 1.0}).items()}
+    {False: 0.413, True: 0.587}
+    """
+
+    def __init__(self, learner: Any) -> None:
+        super().__init__(learner)
+        self.labels: list[Any] = []
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"learner": ImproperLogistic()}
+
+    @property
+    def _multiclass(self) -> bool:
+        return False
+
+    def _labels_with(self, y: Any) -> list[Any]:
+        """The labels, once y is among them."""
+        label = y.item() if isinstance(y, np.generic) else y
+        if not self.labels and label in (0, 1):
+            return [False, True]
+        if label in self.labels:
+            return self.labels
+        if len(self.labels) == 2:
+            raise OutcomeError(
+                f"y = {y!r}: the labels are {self.labels[0]!r} and {self.labels[1]!r}, give one"
+            )
+        return [*self.labels, label]
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Learn one round."""
+        labels = self._labels_with(y)
+        self.model.learn_one(x, labels.index(y))
+        self.labels = labels
+
+    def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
+        """The probabilities of both labels; of one alone while no other has been seen."""
+        if len(self.labels) == 1:
+            return {self.labels[0]: 1.0}
+        p = self.model.predict_one(x)
+        no, yes = self.labels or (False, True)
+        return {no: 1.0 - p, yes: p}
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn all rows of a frame, in order."""
+        before, numbers = self.labels, []
+        try:
+            for label in y:
+                self.labels = self._labels_with(label)
+                numbers.append(self.labels.index(label))
+            self.model.partial_fit(X, numbers)
+        except BaseException:
+            self.labels = before
+            raise
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """The probabilities of both labels at all rows of a frame."""
+        rows = [self.predict_proba_one(x) for x in self._rows(X)]
+        return module("pandas", "predict_proba_many").DataFrame(rows, index=X.index)
+
+    def predict_many(self, X: Any) -> Any:
+        """The likelier label at all rows of a frame."""
+        found = [self.predict_one(x) for x in self._rows(X)]
+        return module("pandas", "predict_many").Series(found, index=X.index)
