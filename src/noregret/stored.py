@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 __all__ = ["Stored"]
+
+FILES = "noregret.snapshot"  # it knows all learners, so that none can know it beforehand
 
 
 class Stored:
@@ -13,13 +16,10 @@ class Stored:
     __slots__ = ()
 
     def save(self, path: Any) -> None:
-        """Store this learner in a file, whole or not at all; `noregret.load` reads it back."""
-        import noregret  # the list of learners stands above all learners
-
-        noregret.save(self, path)
+        """Store the learner in a file, whole or not at all; `noregret.load` reads it back."""
+        import_module(FILES).save(self, path)
 
     def to_bytes(self) -> bytes:
         """The learner as the bytes of a model file; `noregret.from_bytes` reads them back."""
-        import noregret
-
-        return noregret.to_bytes(self)
+        data: bytes = import_module(FILES).to_bytes(self)
+        return data

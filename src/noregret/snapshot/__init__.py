@@ -11,9 +11,9 @@ damaged, forged or foreign file is a SnapshotError.
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any
 
-from noregret import __version__
 from noregret.errors import SnapshotError
 from noregret.features import short
 from noregret.snapshot import files, frame
@@ -25,6 +25,7 @@ __all__ = ["from_bytes", "load", "save", "to_bytes"]
 
 FORMAT = "noregret model file"
 VERSION = 1
+RELEASE: str = import_module("noregret").__version__
 
 
 def to_bytes(learner: Any) -> bytes:
@@ -46,7 +47,7 @@ def to_bytes(learner: Any) -> bytes:
     schema = {
         "format": FORMAT,
         "version": VERSION,
-        "release": __version__,
+        "release": RELEASE,
         "learner": writer.thing(learner),
     }
     header = json.dumps(schema, allow_nan=False, separators=(",", ":")).encode()
@@ -112,7 +113,7 @@ def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
         if version > VERSION:
             raise SnapshotError(
                 f"the model file has version {version}, written by noregret "
-                f"{short(schema.get('release'))}; this is noregret {__version__}, which reads "
+                f"{short(schema.get('release'))}; this is noregret {RELEASE}, which reads "
                 f"versions up to {VERSION}: upgrade it"
             )
         if set(schema) != {"format", "version", "release", "learner"}:
