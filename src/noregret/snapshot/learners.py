@@ -127,7 +127,7 @@ def _write_shrinking(w: Writer, held: Shrinking) -> Any:
 def _read_shrinking(f: Fields, _: Any) -> Shrinking:
     door = f.thing("door", *DOORS)
     n = door.size
-    gram, rows = f.numbers("gram", n, n, finite=False), f.numbers("rows", 3, n)
+    gram, rows = f.numbers("gram", n, n), f.numbers("rows", 3, n)
     book = f.numbers("book", BOOK_ROWS, 2, finite=False)
     f.done()
     (a, floor), (passes, _most) = book[SETTINGS], book[PASSES]
