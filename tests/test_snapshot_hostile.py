@@ -153,10 +153,10 @@ def test_foreign_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     refused(pickle.dumps(Bomb()) + bytes(1000), "not a model file")
     npz = io.BytesIO()
     np.savez(npz, header=np.array([Bomb()], dtype=object))
-    refused(npz.getvalue(), "not a model file|damaged")
+    refused(npz.getvalue(), "not a model file|damaged|claims")
     npz = io.BytesIO()
     np.savez_compressed(npz, header=np.zeros(2**20), numbers=np.zeros(2**20))
-    refused(npz.getvalue(), "not a model file|damaged")
+    refused(npz.getvalue(), "not a model file|damaged|claims")
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.npy", bytes(2**28))
@@ -201,7 +201,7 @@ def test_links_folders_and_pipes_are_refused(tmp_path: Path) -> None:
         nr.load(tmp_path / "pipe")
     with pytest.raises(SnapshotError, match="a folder or a device"):
         nr.Ridge().save(tmp_path)
-    for path in (tmp_path / "absent.npz", tmp_path / "absent" / "x.npz", "\0", tmp_path / ("x" * 300)):
+    for path in (tmp_path / "absent.npz", tmp_path / "absent" / "x", "\0", tmp_path / ("x" * 300)):
         with pytest.raises(SnapshotError, match="cannot be read"):
             nr.load(path)
         if "absent.npz" not in str(path):
@@ -263,7 +263,7 @@ def places(tree: Any) -> Iterator[tuple[Any, Any]]:
 
 def use(learner: Any, case: Any) -> None:
     """What was taken in from a forged file may be refused later, by us or by Python, no more."""
-    if "exact" in repr(learner):
+    if getattr(learner, "method", "") in ("auto", "exact"):
         return  # absurd posteriors take it long
     with np.errstate(all="ignore"):
         try:
