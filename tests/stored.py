@@ -51,13 +51,15 @@ def mappings(T: int) -> list[Any]:
         known = NAMES[: 2 + min(t // 3, len(NAMES) - 2)]
         row = {name: float(rng.normal()) for name in known if rng.random() < 0.9 or t % 4 == 0}
         for name in row:
-            row[name] = [row[name], 0.0, -0.0, 3, Fraction(1, 3)][rng.choice(5, p=[0.6, *[0.1] * 4])]
+            row[name] = [row[name], 0.0, -0.0, 3, Fraction(1, 3)][
+                rng.choice(5, p=[0.6, *[0.1] * 4])
+            ]
         rows.append(row)
     return rows
 
 
 def words(T: int) -> list[Any]:
-    lot = "a good bad film fun long night of the day".split()
+    lot = ["a", "good", "bad", "film", "fun", "long", "night", "of", "the", "day"]
     rng = np.random.default_rng(9)
     return [" ".join(rng.choice(lot, size=1 + t % 5)) for t in range(T)]
 
@@ -288,7 +290,9 @@ def proofs(learner: Any) -> list[Any]:
         found = learner.certificates()
     except NotLearnedError:
         return []
-    return [(str(c), c.rounds, bits([c.loss, c.comparator, c.bound or 0.0, c.scale])) for c in found]
+    return [
+        (str(c), c.rounds, bits([c.loss, c.comparator, c.bound or 0.0, c.scale])) for c in found
+    ]
 
 
 def fitted_slog() -> Any:

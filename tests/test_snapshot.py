@@ -65,7 +65,9 @@ def test_stored_at_every_step_of_200(name: str) -> None:
 def test_every_learner_has_a_case() -> None:
     learners = {type(case.make()) for case in CASES.values()} | {nr.SLOG}
     assert learners == set(LEARNERS)
-    public = {thing for thing in (getattr(nr, name) for name in nr.__all__) if isinstance(thing, type)}
+    public = {
+        thing for thing in (getattr(nr, name) for name in nr.__all__) if isinstance(thing, type)
+    }
     teachable = {kind for kind in public if hasattr(kind, "learn_one") or hasattr(kind, "fit")}
     assert teachable == set(LEARNERS)
 

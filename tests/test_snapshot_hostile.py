@@ -195,7 +195,7 @@ def test_links_folders_and_pipes_are_refused(tmp_path: Path) -> None:
         nr.load(link)
     with pytest.raises(SnapshotError, match="is a link"):
         nr.Ridge().save(link)
-    with pytest.raises(SnapshotError, match="no plain file|cannot be read"):
+    with pytest.raises(SnapshotError, match=r"no plain file|cannot be read"):
         nr.load(tmp_path)
     with pytest.raises(SnapshotError, match="no plain file"):
         nr.load(tmp_path / "pipe")
@@ -334,7 +334,9 @@ def test_forged_numbers(name: str) -> None:
     for _ in range(60):
         forged = held.copy()
         at = rng.randrange(forged.size)
-        forged[at] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 1e308, -1e308, 0.5, 2.0**60, 5e-324])
+        forged[at] = rng.choice(
+            [np.nan, np.inf, -np.inf, -1.0, 1e308, -1e308, 0.5, 2.0**60, 5e-324]
+        )
         tried(forge(schema, forged.tobytes()), case)
 
 
@@ -367,7 +369,7 @@ def test_deep_and_long_headers() -> None:
 
 
 class Stranger:
-    def predict_one(self, x):
+    def predict_one(self, x):  # noqa: ARG002
         return 0.0
 
     def learn_one(self, x, y):
