@@ -137,6 +137,10 @@ def two(T: int) -> list[Any]:
     return arrays(T, 2)
 
 
+def line(T: int) -> list[Any]:
+    return arrays(T, 1)
+
+
 def set_anew() -> Any:
     """Parameters set after learning take effect at the next fit: state and parameters differ."""
     learner = nr.Ridge(0.5, clip=1.0)
@@ -187,6 +191,7 @@ CASES: dict[str, Case] = {
             + sk.PairwiseKernel(0.5, metric="laplacian"),
             drift=slowing,
         ),
+        line,
         given={"drift": slowing},
     ),
     "ridge, given kernel": Case(lambda: nr.Ridge(0.1, kernel=dots), given={"kernel": dots}),

@@ -74,7 +74,10 @@ def _read_positions(f: Fields) -> Positions:
 
 def _write_names(w: Writer, door: Names) -> dict[str, Any]:
     # The vector packed last may differ from the next x in the signs of zeros, and is then used.
-    names = [w.value(name, f"the feature name {name!r}") for name in door.slots]
+    names = [
+        name if type(name) is str else w.value(name, f"the feature name {name!r}")
+        for name in door.slots
+    ]
     return {"names": ["list", *names], "last": w.numbers(door._last[1])}
 
 
