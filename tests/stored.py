@@ -223,7 +223,7 @@ CASES: dict[str, Case] = {
     "map, labels": Case(said_yes, arrays, yes),
     "map, no history": Case(lambda: nr.MAPLogistic(0.5, history=False), mappings, labels),
     "averaging, auto": Case(lambda: nr.BayesianLogistic(2.0), mappings, labels),
-    "averaging, exact": Case(lambda: nr.BayesianLogistic(2.0, method="exact"), two, labels),
+    "averaging, exact": Case(lambda: nr.BayesianLogistic(2.0, method="exact"), line, labels),
     "averaging, ratio": Case(
         lambda: nr.BayesianLogistic(2.0, method="tierney-kadane"), mappings, labels
     ),
