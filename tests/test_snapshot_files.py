@@ -152,31 +152,24 @@ def test_killed_while_saving(tmp_path: Path) -> None:
     command = [sys.executable, "-c", VICTIM, str(path), str(one), str(two)]
     killed = 0
     seen: dict[bytes, int] = {}
-    while killed < 200:
-        # A forked child a kill: the parent process imports and learns once.
-        driver = subprocess.Popen(
-            [sys.executable, "-c", FORKS, *command[2:], "25", str(rng.randrange(2**30))],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for line in driver.stdout:
-            if line.startswith("killed"):
+    while killed < 200:  # each driver learns once, then forks 25 victims
+        arguments = [FORKS, *command[2:], "25", str(rng.randrange(2**30))]
+        with subprocess.Popen(
+            [sys.executable, "-c", *arguments], stdout=subprocess.PIPE, text=True
+        ) as driver:
+            for line in driver.stdout:
+                assert line == "killed\n"
                 killed += 1
                 found = path.read_bytes()
                 assert found in (one.read_bytes(), two.read_bytes())
                 seen[found] = seen.get(found, 0) + 1
                 nr.load(path)
-                driver_go(driver)
-        assert driver.wait() == 0
+                os.kill(driver.pid, signal.SIGUSR1)  # on to the next
+        assert driver.returncode == 0
     assert killed == 200
     assert len(seen) == 2  # both were met
     left = [p for p in folder.iterdir() if p != path]
     assert len(left) <= 200
-
-
-def driver_go(driver: subprocess.Popen) -> None:
-    """Let the driver fork its next victim."""
-    os.kill(driver.pid, signal.SIGUSR1)
 
 
 FORKS = """
