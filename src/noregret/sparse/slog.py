@@ -11,16 +11,17 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
 from noregret.doors import Names, door_for_many
-from noregret.errors import FeatureError, ParameterError
+from noregret.errors import FeatureError, MergeError, ParameterError
 from noregret.features import outcome_column
 from noregret.online import NotFitted, positive
 from noregret.sparse.shrinking import outcome_within, sparsity, within
+from noregret.stored import Stored
 from noregret.types import Vector
 
 __all__ = ["SLOG"]
 
 
-class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Shrinkage via the limit of Gibbs on a batch: the fixed point itself, which is the lasso.
 
     Makes |y - Xw|^2 + 2a|w|_1 least, a = `shrinkage`: scikit-learn's Lasso with alpha = a/T.
@@ -86,6 +87,10 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def merge(self, other: Any) -> Self:  # noqa: ARG002  # as those that can merge have it
+        """Refuse to merge, and say why."""
+        raise MergeError("SLOG cannot be merged exactly: it keeps its weights, not the batch")
 
     @property
     def sparsity_(self) -> float:
