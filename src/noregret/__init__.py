@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from noregret.glm.learners import ImproperLogistic as ImproperLogistic
     from noregret.glm.learners import MAPLogistic as MAPLogistic
     from noregret.hindsight import Hindsight as Hindsight
+    from noregret.lms.comparators import Expansion as Expansion
+    from noregret.lms.kernel_lms import KernelLMS as KernelLMS
+    from noregret.lms.net import KLMSNet as KLMSNet
     from noregret.replay import Replay as Replay
     from noregret.sparse.oslog import OSLOG as OSLOG
     from noregret.sparse.slog import SLOG as SLOG
@@ -69,7 +72,10 @@ _HOMES = {
     "aggregate": "experts.aggregation",
     "best_sequence": "experts.comparators",
     "over": "experts.grid",
+    "Expansion": "lms.comparators",
     "Hindsight": "hindsight",
+    "KLMSNet": "lms.net",
+    "KernelLMS": "lms.kernel_lms",
     "Nystrom": "budgets",
     "Polynomial": "budgets",
     "RandomFourier": "budgets",
@@ -95,9 +101,12 @@ __all__ = [
     "BayesianRidge",
     "Bernoulli",
     "Certificate",
+    "Expansion",
     "ExponentialWeights",
     "Hindsight",
     "ImproperLogistic",
+    "KLMSNet",
+    "KernelLMS",
     "MAPLogistic",
     "Mixture",
     "Normal",
