@@ -16,7 +16,7 @@ from noregret._ops import BLOCK, ROW, compiled
 from noregret._ops.vectors import exponentials
 from noregret.types import Integers, Matrix, Vector
 
-TILE = 256
+TILE = 128
 CUBE = nb.float64[:, :, ::1]
 LEVELS = nb.int64[::1]
 TINY = 1e-290  # a product below counts as 0: what follows would be denormal, and slow

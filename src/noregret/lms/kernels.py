@@ -19,6 +19,7 @@ from noregret.types import Matrix, Vector
 __all__ = ["KernelHolder", "KernelLayer", "family_kernels"]
 
 CHUNK = 256  # rounds whose kernel values are asked for together
+LARGEST = 1e150  # of an output: its square fits in float64
 FIRST = 64  # patterns that a new layer has room for
 
 
@@ -125,8 +126,8 @@ class KernelLayer:
             both[0] = known[j]
             ops.follow(gram, ys, eta, both)
             raws[:, j], steps[:, j] = both
-        if not (np.isfinite(raws).all() and np.isfinite(steps).all()):
-            t = int(np.argmax(~(np.isfinite(raws) & np.isfinite(steps)).all(axis=1)))
+        fits = (np.abs(raws) <= LARGEST) & (np.abs(steps) <= LARGEST)  # not so for NaN
+        for t in np.flatnonzero(~fits.all(axis=1))[:1]:
             raise NumericalError(
                 f"round {self.rounds + t + 1}: the outputs do not fit in float64: lower "
                 "learning_rate below 1/k(x, x), or rescale the kernel"

@@ -165,9 +165,14 @@ give a range that holds every outcome, or clip it yourself
         return int(nodes)
 
     def _domain(self) -> tuple[float, float]:
-        limits = span(self.domain) if isinstance(self.domain, tuple | list) else None
+        try:
+            limits = span(self.domain) if isinstance(self.domain, tuple | list) else None
+        except ParameterError:
+            limits = None
         if limits is None:
-            raise ParameterError(f"domain = {self.domain!r}: give the pair (x1, x2) of the box")
+            raise ParameterError(
+                f"domain = {short(self.domain)}: give the pair (x1, x2) of the box, x1 < x2"
+            )
         return limits
 
     def _made(self, held: Family) -> list[Kernel]:

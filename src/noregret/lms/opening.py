@@ -51,10 +51,10 @@ def _is_object(x: Any) -> bool:
     """Whether only the kernel understands x."""
     if isinstance(x, np.ndarray):
         return x.dtype.kind not in "biuf" or x.ndim != 1
-    if isinstance(x, str | bytes):
+    if isinstance(x, Mapping | str | bytes):
         return True
-    if isinstance(x, Mapping):
-        return not all(isinstance(v, int | float | np.number) for v in x.values())
     if features.as_mapping(x) is not None:
         return False
-    return not (isinstance(x, list | tuple) and all(isinstance(v, int | float) for v in x))
+    return not (
+        isinstance(x, list | tuple) and all(isinstance(v, int | float | np.number) for v in x)
+    )

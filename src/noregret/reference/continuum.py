@@ -71,7 +71,10 @@ def kinks(X: Matrix, y: Vector, eta: float, scale: float, span: tuple[float, flo
         for _ in range(HALVINGS):
             middle = (low + high) / 2.0
             above = layer_one(X, y, eta, scale, middle)[t, np.arange(t.size)] > level
-            low, high = np.where(above == first, middle, low), np.where(above == first, high, middle)
+            low, high = (
+                np.where(above == first, middle, low),
+                np.where(above == first, high, middle),
+            )
         found.append((low + high) / 2.0)
     return np.unique(np.concatenate(found))
 
