@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from klms_streams import STREAMS, Stream
 from numpy.testing import assert_allclose
 
 import noregret as nr
+from klms_streams import STREAMS, Stream
 from noregret.lms.grid import grid, weights_for
 from noregret.reference import continuum as twin
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from klms_streams import STREAMS
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 import noregret as nr
+from klms_streams import STREAMS
 from noregret.reference import kernel as dense
 
 SEEDS = st.integers(0, 2**31)

@@ -2,7 +2,7 @@
 
     p_j = sum_s coef_sj exp(-s0 alpha_j |x_s - x|^2)                                    (1)
 
-Patterns lie in tiles of 256, dimension by dimension, and their coefficients node by node, so that
+Patterns lie in tiles of 128, dimension by dimension, and their coefficients node by node, so that
 one tile stays in cache.  The nodes' steps alpha_j - alpha_{j-1} take few values, each a power of
 two of a unit: a pattern needs one exponential for every second of these values, a square for the
 others, and then one product a node.
