@@ -43,7 +43,7 @@ def section() -> Section:
     ends[-7:] *= GREGORY[::-1]
     rules = [
         (even, ends),
-        (even, weights_for(even)),
+        (even, weights_for(even, NODES - 1)[0]),
         ((gauss + 1.0) / 2.0, weights / 2.0),
     ]
     table = Section(
@@ -51,11 +51,12 @@ def section() -> Section:
         f"""
 Largest error of any forecast against the integral over all widths (adaptive Gauss-Legendre, split
 at the kinks that clipping makes), {ROUNDS} rounds, {NODES} nodes. *ours*: steps of Chebyshev's
-points rounded to powers of two, weights exact up to degree 47, so that three exponentials and one
+points rounded to powers of two, weights exact up to degree 47, so that two exponentials and one
 product a node serve a pattern. *Gregory*: an even grid with end corrections of order 8. *even*: an
 even grid with weights made as ours are. *Gauss*: one exponential for each node. The *estimate* is
-what the net says of itself: the largest distance from a rule with a node in the middle of every
-step; its ratio to the true error is left out where both are rounding (below {ROUNDING:g}).
+what the net says of itself: the largest distance from a rule with four nodes a step, at which
+outputs are interpolated; its ratio to the true error is left out where both are rounding (below
+{ROUNDING:g}).
 """,
         ["n, s0, kinks", "ours", "Gregory", "even", "Gauss", "estimate", "estimate / true"],
     )
@@ -79,8 +80,8 @@ step; its ratio to the true error is left out where both are rounding (below {RO
     low = grid(NODES).weights
     table.notes.append(
         f"Estimate over true error: {min(ratios):.2f} to {max(ratios):.2f}. The smallest weight of "
-        f"ours is {low[low > 0].min():.2g} (at the ends), so the finite mixture pays at most "
-        f"{-np.log(low[low > 0].min()):.1f} nats for any of its widths, "
-        f"{-np.log(np.median(low[low > 0])):.1f} for the median one."
+        f"ours is {low.min():.2g} (at the ends), so the finite mixture pays at most "
+        f"{-np.log(low.min()):.1f} nats for any of its widths, "
+        f"{-np.log(np.median(low)):.1f} for the median one."
     )
     return table

@@ -75,7 +75,7 @@ def test_the_finite_mixture_keeps_its_promise_in_every_round(
         assert best.bound >= mixture.bound - 1e-11 * r * r
         assert worst.loss <= 1e-12
     price = (2.5 * r) ** 2 * (0.5 if substitution else 2.0)
-    prior = net._held.cells[0][net._held.cells[0] > -1e8]
+    prior = net._held.cells[0]
     assert best.bound == pytest.approx((net.losses_ - price * prior).min(), rel=1e-12)
     assert math.fsum(net._held.book[4]) == pytest.approx(potential, rel=1e-9, abs=1e-12 * price)
     if window is not None:

@@ -1,8 +1,9 @@
 """Layer two of K-LMS-NET: clipped outputs of many widths merged by exponential weights.
 
-`cells` has a row a quantity and a column a node: two priors (that of the rule, and that of the
-finer rule which audits it) in the log domain, and what each node has paid as a compensated sum.
-`said` and `at` are scratch: the last look at x.  `book` has a row a sum.
+`cells` has a row a quantity and a column a node: the prior in the log domain, and what the node
+has paid as a compensated sum.  `finer` is the same for the nodes of the audit, whose outputs are
+`lift` times those of the nodes.  `said`, `heard` (the audit's) and `at` are scratch: the last look
+at x.  `book` has a row a sum.
 """
 
 from __future__ import annotations
@@ -14,16 +15,14 @@ import numba as nb
 from noregret._ops import ANY, BLOCK, ROW, compiled
 from noregret._ops.layout import LARGEST_FEATURE
 from noregret._ops.ledger import add
-from noregret._ops.lms import CUBE, LAST, LEVELS, keep, oldest, outputs
+from noregret._ops.lms import CUBE, LAST, LEVELS, SUMS, keep, oldest, outputs
 from noregret._ops.vectors import exponentials
 from noregret.types import Integers, Matrix, Vector
 
 # Rows of `cells`.
-PRIOR = 0  # ln w_j; NEVER where the rule does not have the node
-AUDIT = 1  # the same for the audit's rule
-PAID = 2  # (2 rows) sum of (y - clip(p_j))^2, and its compensation
-CELLS = 4
-NEVER = -1e9  # ln of a weight that counts as 0
+PRIOR = 0  # ln w_j
+PAID = 1  # (2 rows) sum of (y - clip(p_j))^2, and its compensation
+CELLS = 3
 
 # Rows of `said`.
 RAW = 0  # p_j
@@ -60,8 +59,8 @@ WIDTH = 3  # wrong number of features
 LIMIT = 4  # some feature is not a number within 2^1000
 
 
-@compiled(nb.float64(BLOCK, BLOCK, BLOCK, nb.int64), forceinline=False)
-def weigh(cells: Matrix, book: Matrix, said: Matrix, prior: int) -> float:
+@compiled(nb.float64(BLOCK, BLOCK, BLOCK), forceinline=False)
+def weigh(cells: Matrix, book: Matrix, said: Matrix) -> float:
     """said[WEIGHT] <- weights up to a factor; return the log of their sum.  LOGS keeps the logs."""
     J, c = cells.shape[1], book[GAME, 0]
     best = 0
@@ -73,10 +72,10 @@ def weigh(cells: Matrix, book: Matrix, said: Matrix, prior: int) -> float:
     top = -math.inf
     for j in range(J):
         over = (cells[PAID, j] - paid) + (cells[PAID + 1, j] - rest)
-        logs[j] = cells[prior, j] - over / c
+        logs[j] = cells[PRIOR, j] - over / c
         top = max(top, logs[j])
     for j in range(J):
-        logs[j] = max(logs[j] - top, NEVER)
+        logs[j] -= top
         weight[j] = max(logs[j], -800.0)
     return math.log(exponentials(weight, 0.0))
 
@@ -117,16 +116,63 @@ def clip(book: Matrix, said: Matrix) -> None:
         said[CLIPPED, j] = min(max(said[RAW, j], book[RANGE, 0]), book[RANGE, 1])
 
 
-@compiled(nb.float64(BLOCK, BLOCK, BLOCK, nb.float64), forceinline=False)
-def settle(cells: Matrix, book: Matrix, said: Matrix, y: float) -> float:
+@compiled(nb.void(BLOCK, BLOCK, nb.float64), forceinline=False)
+def charge(cells: Matrix, said: Matrix, y: float) -> None:
+    """Every node pays (y - clip(p_j))^2."""
+    for j in range(cells.shape[1]):
+        held, term = cells[PAID, j], (y - said[CLIPPED, j]) ** 2
+        grown = held + term
+        cells[PAID, j] = grown
+        cells[PAID + 1, j] += (held - grown) + term if held >= term else (term - grown) + held
+
+
+@compiled(nb.void(BLOCK, ROW, ROW), fastmath=SUMS, forceinline=False)
+def product(lift: Matrix, raw: Vector, out: Vector) -> None:
+    """out = lift raw."""
+    for i in range(out.shape[0]):
+        row, added = lift[i], 0.0
+        for j in range(raw.shape[0]):
+            added += row[j] * raw[j]
+        out[i] = added
+
+
+@compiled(nb.float64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, nb.float64, nb.float64), forceinline=False)
+def audited(
+    finer: Matrix,
+    book: Matrix,
+    said: Matrix,
+    heard: Matrix,
+    lift: Matrix,
+    y: float,
+    g: float,
+) -> float:
+    """How far the forecast is from the audit's, whose nodes then pay too; 0 without an audit."""
+    if finer.shape[1] == 0:
+        return 0.0
+    product(lift, said[RAW], heard[RAW])
+    clip(book, heard)
+    off: float = abs(merged(book, heard, weigh(finer, book, heard)) - g)
+    charge(finer, heard, y)
+    return off
+
+
+@compiled(nb.float64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, nb.float64), forceinline=False)
+def settle(
+    cells: Matrix,
+    finer: Matrix,
+    book: Matrix,
+    said: Matrix,
+    heard: Matrix,
+    lift: Matrix,
+    y: float,
+) -> float:
     """Forecast from said[RAW], then charge everybody for y; return the forecast."""
     clip(book, said)
     c = book[GAME, 0]
-    total = weigh(cells, book, said, PRIOR)
+    total = weigh(cells, book, said)
     g = merged(book, said, total)
     mix = mixed(book, said, y, total)
-    total = weigh(cells, book, said, AUDIT)
-    off = abs(merged(book, said, total) - g)
+    off = audited(finer, book, said, heard, lift, y, g)
     loss = (y - g) ** 2
     t = book[COUNTS, 0] + 1.0
     add(book, LOSS, loss)
@@ -136,22 +182,27 @@ def settle(cells: Matrix, book: Matrix, said: Matrix, y: float) -> float:
     if off > book[ERROR, 0]:
         book[ERROR, 0], book[ERROR, 1] = off, t
     book[COUNTS, 0] = t
-    for j in range(cells.shape[1]):
-        held, term = cells[PAID, j], (y - said[CLIPPED, j]) ** 2
-        grown = held + term
-        cells[PAID, j] = grown
-        cells[PAID + 1, j] += (held - grown) + term if held >= term else (term - grown) + held
+    charge(cells, said, y)
     return g
 
 
-@compiled(nb.void(BLOCK, BLOCK, BLOCK, BLOCK, ROW, ROW), forceinline=False)
+@compiled(nb.void(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, ROW, ROW), forceinline=False)
 def settle_all(
-    cells: Matrix, book: Matrix, said: Matrix, raws: Matrix, ys: Vector, forecasts: Vector
+    cells: Matrix,
+    finer: Matrix,
+    book: Matrix,
+    said: Matrix,
+    heard: Matrix,
+    lift: Matrix,
+    raws: Matrix,
+    ys: Vector,
+    forecasts: Vector,
 ) -> None:
     """Round by round, from outputs of layer one that are known already, a row a round."""
     for t in range(ys.shape[0]):
-        said[RAW, :] = raws[t]
-        forecasts[t] = settle(cells, book, said, ys[t])
+        for j in range(raws.shape[1]):
+            said[RAW, j] = raws[t, j]
+        forecasts[t] = settle(cells, finer, book, said, heard, lift, ys[t])
 
 
 @compiled(nb.int64(CUBE, CUBE, BLOCK, BLOCK, LEVELS, BLOCK, BLOCK, ROW, ANY), forceinline=False)
@@ -203,11 +254,14 @@ def predict(
     if look(points, coefs, book, rates, levels, work, said, at, x) != OK:
         return math.nan
     clip(book, said)
-    return merged(book, said, weigh(cells, book, said, PRIOR))
+    return merged(book, said, weigh(cells, book, said))
 
 
 @compiled(
-    nb.int64(CUBE, CUBE, BLOCK, BLOCK, BLOCK, BLOCK, LEVELS, BLOCK, BLOCK, ROW, ANY, nb.float64),
+    nb.int64(
+        *(CUBE, CUBE, BLOCK, BLOCK, BLOCK, BLOCK),
+        *(BLOCK, LEVELS, BLOCK, BLOCK, BLOCK, BLOCK, ROW, ANY, nb.float64),
+    ),
     forceinline=False,
 )
 def learn(
@@ -215,11 +269,14 @@ def learn(
     coefs: Matrix,
     facts: Matrix,
     cells: Matrix,
+    finer: Matrix,
     book: Matrix,
     rates: Matrix,
     levels: Integers,
     work: Matrix,
     said: Matrix,
+    heard: Matrix,
+    lift: Matrix,
     at: Vector,
     x: Vector,
     y: float,
@@ -240,7 +297,7 @@ def learn(
             return FULL
     at[FRESH] = 0.0
     book[PEAK, 0] = 1.0
-    at[FORECAST] = settle(cells, book, said, y)
+    at[FORECAST] = settle(cells, finer, book, said, heard, lift, y)
     if known == 0:
         if slot == size:
             book[COUNTS, 1] += 1.0
@@ -257,18 +314,24 @@ def learn(
 
 
 @compiled(
-    nb.int64(CUBE, CUBE, BLOCK, BLOCK, BLOCK, BLOCK, LEVELS, BLOCK, BLOCK, ROW, BLOCK, ROW, ROW)
+    nb.int64(
+        *(CUBE, CUBE, BLOCK, BLOCK, BLOCK, BLOCK),
+        *(BLOCK, LEVELS, BLOCK, BLOCK, BLOCK, BLOCK, ROW, BLOCK, ROW, ROW),
+    )
 )
 def replay(
     points: Matrix,
     coefs: Matrix,
     facts: Matrix,
     cells: Matrix,
+    finer: Matrix,
     book: Matrix,
     rates: Matrix,
     levels: Integers,
     work: Matrix,
     said: Matrix,
+    heard: Matrix,
+    lift: Matrix,
     at: Vector,
     xs: Matrix,
     ys: Vector,
@@ -276,8 +339,23 @@ def replay(
 ) -> int:
     """Predict-then-learn over rows that are known to be good; how many went before it was full."""
     for t in range(ys.shape[0]):
-        x, y = xs[t], ys[t]
-        answer = learn(points, coefs, facts, cells, book, rates, levels, work, said, at, x, y)
+        answer = learn(
+            points,
+            coefs,
+            facts,
+            cells,
+            finer,
+            book,
+            rates,
+            levels,
+            work,
+            said,
+            heard,
+            lift,
+            at,
+            xs[t],
+            ys[t],
+        )
         if answer != OK:
             return t
         forecasts[t] = at[FORECAST]

@@ -2,10 +2,10 @@
 
     p_j = sum_s coef_sj exp(-s0 alpha_j |x_s - x|^2)                                    (1)
 
-Patterns lie in tiles of 128, dimension by dimension, and their coefficients node by node, so that
+Patterns lie in tiles of 256, dimension by dimension, and their coefficients node by node, so that
 one tile stays in cache.  The nodes' steps alpha_j - alpha_{j-1} take few values, each a power of
-two of a unit: a pattern needs one exponential for every second of these values, a square for the
-others, and then one product a node.
+two of a unit: a pattern needs an exponential for every third of these values or so, squares for
+the others, and then one product a node.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 import numba as nb
 
 from noregret._ops import BLOCK, ROW, compiled
-from noregret._ops.vectors import exponentials
+from noregret._ops.vectors import exponentials, total
 from noregret.types import Integers, Matrix, Vector
 
-TILE = 128
+TILE = 256
 CUBE = nb.float64[:, :, ::1]
 LEVELS = nb.int64[::1]
 TINY = 1e-290  # a product below counts as 0: what follows would be denormal, and slow
@@ -72,6 +72,14 @@ def decays(distance: Vector, rate: float, out: Vector) -> None:
     exponentials(out, 0.0)
 
 
+@compiled(nb.void(ROW, nb.float64, ROW), fastmath=SUMS, forceinline=False)
+def squares(half: Vector, times: float, out: Vector) -> None:
+    """The step of twice the size, or of four times."""
+    for k in range(TILE):
+        e = half[k] * half[k]
+        out[k] = e if times == 1.0 else e * e
+
+
 @compiled(nb.void(ROW, ROW, BLOCK, nb.int64, ROW), fastmath=SUMS, forceinline=False)
 def advance(power: Vector, step: Vector, coef: Matrix, j: int, out: Vector) -> None:
     """power <- power step; node j gets its product with the coefficients."""
@@ -85,29 +93,39 @@ def advance(power: Vector, step: Vector, coef: Matrix, j: int, out: Vector) -> N
 
 
 @compiled(nb.void(ROW, ROW, BLOCK, nb.int64, ROW), fastmath=SUMS, forceinline=False)
-def advance_by_four(power: Vector, step: Vector, coef: Matrix, j: int, out: Vector) -> None:
-    """The same for nodes j to j + 3 after equal steps: the powers stay in registers."""
-    one, two, three, four = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
-    a = b = c = d = 0.0
+def advance_by_eight(power: Vector, step: Vector, coef: Matrix, j: int, out: Vector) -> None:
+    """The same for nodes j to j + 7 after equal steps: the powers stay in registers."""
+    c0, c1, c2, c3 = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
+    c4, c5, c6, c7 = coef[j + 4], coef[j + 5], coef[j + 6], coef[j + 7]
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
     for k in range(TILE):
         e = step[k]
         p = power[k] * e
-        p = p if p > TINY else 0.0
-        a += p * one[k]
+        s0 += p * c0[k]
+        p *= e
+        s1 += p * c1[k]
+        p *= e
+        s2 += p * c2[k]
+        p *= e
+        s3 += p * c3[k]
         p *= e
         p = p if p > TINY else 0.0
-        b += p * two[k]
+        s4 += p * c4[k]
         p *= e
-        p = p if p > TINY else 0.0
-        c += p * three[k]
+        s5 += p * c5[k]
         p *= e
-        p = p if p > TINY else 0.0
-        d += p * four[k]
-        power[k] = p
-    out[j] += a
-    out[j + 1] += b
-    out[j + 2] += c
-    out[j + 3] += d
+        s6 += p * c6[k]
+        p *= e
+        s7 += p * c7[k]
+        power[k] = p if p > TINY else 0.0
+    out[j] += s0
+    out[j + 1] += s1
+    out[j + 2] += s2
+    out[j + 3] += s3
+    out[j + 4] += s4
+    out[j + 5] += s5
+    out[j + 6] += s6
+    out[j + 7] += s7
 
 
 @compiled(nb.int64(CUBE, CUBE, nb.int64, ROW, BLOCK, LEVELS, BLOCK, ROW), forceinline=False)
@@ -123,7 +141,7 @@ def outputs(
 ) -> int:
     """(1) for every node; return which pattern x is, -1 if it is new.
 
-    rates: for each kind of step its s0 step, and 1.0 if it is twice the one before.
+    rates: for each kind of step its s0 step, and how often to square the one before it to get it.
     levels: of which kind the step to node j is.
     """
     J, match = out.shape[0], -1
@@ -135,25 +153,22 @@ def outputs(
             if 0 <= k < size - b * TILE:
                 match = b * TILE + k
         for q in range(rates.shape[0]):
-            if rates[q, 1] == 1.0:
-                row, half = work[STEPS + q], work[STEPS + q - 1]
-                for k in range(TILE):
-                    row[k] = half[k] * half[k]
-            else:
+            if rates[q, 1] == 0.0:
                 decays(distance, rates[q, 0], work[STEPS + q])
+            else:
+                squares(work[STEPS + q - 1], rates[q, 1], work[STEPS + q])
         coef = coefs[b]
-        added = 0.0
-        for k in range(TILE):
-            power[k] = 1.0
-            added += coef[0, k]
-        out[0] += added
+        power[:] = 1.0
+        out[0] += total(coef[0])  # alpha = 0
         j = 1
         while j < J:
             step = work[STEPS + levels[j]]
-            run = j + 4 <= J and levels[j] == levels[j + 1] == levels[j + 2] == levels[j + 3]
-            if run:
-                advance_by_four(power, step, coef, j, out)
-                j += 4
+            run = 1  # equal steps ahead
+            while run < 8 and j + run < J and levels[j + run] == levels[j]:
+                run += 1
+            if run == 8:
+                advance_by_eight(power, step, coef, j, out)
+                j += 8
             else:
                 advance(power, step, coef, j, out)
                 j += 1

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from noregret._ops import continuum as ops
-from noregret._ops.continuum import COUNTS, PEAK, PRIOR, RATE, RAW, SAID
+from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW, SAID
 from noregret._ops.lms import COUNT
 from noregret.kernels import Kernel, together
 from noregret.lms.gaussians import Game, opened
-from noregret.lms.grid import Grid
+from noregret.lms.grid import Grid, grid
 from noregret.lms.kernels import KernelLayer
 from noregret.maps import Inputs
 from noregret.types import Matrix, Vector
@@ -28,17 +28,26 @@ class Family:
     layer: KernelLayer
     alphas: Vector
     cells: Matrix
+    finer: Matrix  # the audit's cells
     book: Matrix
-    said: Matrix = field(init=False, repr=False)  # scratch
+    # Scratch: nothing learned is in it.
+    said: Matrix = field(init=False, repr=False)
+    heard: Matrix = field(init=False, repr=False)
+    lift: Matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.said = np.zeros((SAID, self.alphas.size))
+        self.heard = np.zeros((SAID, self.finer.shape[1]))
+        self.lift = grid(self.alphas.size).lift
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Family, (self.layer, self.alphas, self.cells, self.finer, self.book)
 
     @classmethod
-    def start(cls, game: Game, grid: Grid, inputs: Inputs) -> Family:
+    def start(cls, game: Game, rule: Grid, inputs: Inputs) -> Family:
         """Nothing learned."""
-        cells, book = opened(game, grid)
-        return cls(KernelLayer.start(inputs, grid.alphas.size), grid.alphas, cells, book)
+        layer = KernelLayer.start(inputs, rule.alphas.size)
+        return cls(layer, rule.alphas, *opened(game, rule))
 
     @property
     def inputs(self) -> Inputs:
@@ -61,8 +70,8 @@ class Family:
 
     def copy(self) -> Family:
         """One that shares nothing with this one."""
-        cells, book = self.cells.copy(), self.book.copy()
-        return replace(self, layer=self.layer.copy(), cells=cells, book=book)
+        names = "layer", "cells", "finer", "book"
+        return replace(self, **{name: getattr(self, name).copy() for name in names})
 
     def survey(self, kernels: Sequence[Kernel], xs: Any) -> Vector:
         """Forecasts at every input; nothing is learned."""
@@ -71,7 +80,7 @@ class Family:
         for t in range(len(xs)):
             self.said[RAW] = raws[:, t]
             ops.clip(self.book, self.said)
-            total = ops.weigh(self.cells, self.book, self.said, PRIOR)
+            total = ops.weigh(self.cells, self.book, self.said)
             forecasts[t] = ops.merged(self.book, self.said, total)
         return forecasts
 
@@ -80,7 +89,8 @@ class Family:
         eta, window = self.book[RATE].tolist()
         raws, peak = self.layer.learn(kernels, together(list(xs)), ys, eta, int(window))
         forecasts = np.empty(len(ys))
-        ops.settle_all(self.cells, self.book, self.said, raws, ys, forecasts)
+        scratch = self.said, self.heard, self.lift
+        ops.settle_all(self.cells, self.finer, self.book, *scratch, raws, ys, forecasts)
         counted = float(self.layer.facts[: self.layer.size, COUNT].sum())
         self.book[COUNTS, 1] = self.layer.size
         self.book[PEAK] = max(self.book[PEAK, 0], peak), self.layer.rounds - counted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from noregret._ops import bare
 from noregret._ops import continuum as ops
 from noregret._ops.continuum import (
     AT,
-    AUDIT,
     BOOK,
     BUDGETS,
     CELLS,
@@ -19,7 +18,6 @@ from noregret._ops.continuum import (
     FRESH,
     FULL,
     GAME,
-    NEVER,
     PRIOR,
     RANGE,
     RATE,
@@ -27,7 +25,7 @@ from noregret._ops.continuum import (
 )
 from noregret._ops.lms import FACTS, STEPS, TILE
 from noregret.cores.memory import enough
-from noregret.lms.grid import Grid
+from noregret.lms.grid import Grid, grid
 from noregret.maps import Inputs
 from noregret.types import Integers, Matrix, Vector
 
@@ -46,6 +44,7 @@ class Game:
     substitution: bool
     window: int  # 0: every pattern is kept
     budgets: tuple[float, float]  # L-hat and H-hat, 0 where there are none
+    audit: bool
 
     @property
     def price(self) -> float:
@@ -54,17 +53,18 @@ class Game:
         return r * r * (0.5 if self.substitution else 2.0)
 
 
-def opened(game: Game, grid: Grid) -> tuple[Matrix, Matrix]:
-    """Cells and book before the first round."""
+def opened(game: Game, grid: Grid) -> tuple[Matrix, Matrix, Matrix]:
+    """Cells of the nodes and of the audit, and the book, before the first round."""
     cells, book = np.zeros((CELLS, grid.alphas.size)), np.zeros((BOOK, 2))
-    for row, weights in ((PRIOR, grid.weights), (AUDIT, grid.audit)):
-        cells[row] = NEVER
-        cells[row, weights > 0.0] = np.log(weights[weights > 0.0])
+    finer = np.zeros((CELLS, grid.finer.size if game.audit else 0))
+    cells[PRIOR] = np.log(grid.weights)
+    if game.audit:
+        finer[PRIOR] = np.log(grid.audit)
     book[RANGE] = game.low, game.high
     book[GAME] = game.price, game.substitution
     book[RATE] = game.eta, game.window
     book[BUDGETS] = game.budgets
-    return cells, book
+    return cells, finer, book
 
 
 @dataclass(slots=True, eq=False)
@@ -80,32 +80,44 @@ class Gaussians:
     coefs: Any  # (tiles, nodes, TILE)
     facts: Matrix
     cells: Matrix
+    finer: Matrix  # the audit's cells
     book: Matrix
     # Scratch: nothing learned is in it.
     work: Matrix = field(init=False, repr=False)
     said: Matrix = field(init=False, repr=False)
+    heard: Matrix = field(init=False, repr=False)
+    lift: Matrix = field(init=False, repr=False)
     at: Vector = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.work = np.zeros((STEPS + len(self.rates), TILE))
         self.said = np.zeros((SAID, self.alphas.size))
+        self.heard = np.zeros((SAID, self.finer.shape[1]))
+        self.lift = grid(self.alphas.size).lift
         self.at = np.zeros(AT + self.points.shape[1])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        learned = (part.name for part in fields(self) if part.init)
+        return Gaussians, tuple(getattr(self, name) for name in learned)
+
     @classmethod
-    def start(cls, game: Game, grid: Grid, scale: float, inputs: Inputs) -> Gaussians:
+    def start(cls, game: Game, rule: Grid, scale: float, inputs: Inputs) -> Gaussians:
         """Nothing learned."""
         assert inputs.door is not None
-        n, J = inputs.door.size, grid.alphas.size
-        cells, book = opened(game, grid)
+        n, J = inputs.door.size, rule.alphas.size
+        cells, finer, book = opened(game, rule)
         points, coefs = np.zeros((1, n, TILE)), np.zeros((1, J, TILE))
         facts = np.zeros((TILE, FACTS))
-        rates, levels = grid.rates(scale), grid.levels
-        return cls(inputs, scale, grid.alphas, rates, levels, points, coefs, facts, cells, book)
+        rates, levels = rule.rates(scale), rule.levels
+        return cls(
+            *(inputs, scale, rule.alphas, rates, levels),
+            *(points, coefs, facts, cells, finer, book),
+        )
 
     def copy(self) -> Gaussians:
         """One that shares nothing with this one."""
-        held = {name: getattr(self, name).copy() for name in ("points", "coefs", "facts")}
-        return replace(self, **held, cells=self.cells.copy(), book=self.book.copy())
+        names = "points", "coefs", "facts", "cells", "finer", "book"
+        return replace(self, **{name: getattr(self, name).copy() for name in names})
 
     @property
     def size(self) -> int:
@@ -154,11 +166,14 @@ class Gaussians:
                 self.coefs,
                 self.facts,
                 self.cells,
+                self.finer,
                 self.book,
                 self.rates,
                 self.levels,
                 self.work,
                 self.said,
+                self.heard,
+                self.lift,
                 self.at,
                 x,
                 y,
@@ -180,11 +195,14 @@ class Gaussians:
                 self.coefs,
                 self.facts,
                 self.cells,
+                self.finer,
                 self.book,
                 self.rates,
                 self.levels,
                 self.work,
                 self.said,
+                self.heard,
+                self.lift,
                 self.at,
                 xs[begin:],
                 ys[begin:],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret._ops.continuum import AUDIT, BOX, COUNTS, ERROR, OK, PRIOR, RANGE, RATE
+from noregret._ops.continuum import BOX, COUNTS, ERROR, OK, RANGE, RATE
 from noregret._ops.grid import within as within_limit
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.certificates import Certificate
@@ -43,7 +43,7 @@ class NetReplay(Replay):
     """A replay of K-LMS-NET: also how far the forecasts may be from the integral's."""
 
     error: float = field(default=0.0)
-    """Largest distance so far between a forecast and that of a rule with twice the nodes."""
+    """Largest distance so far between a forecast and the audit's; 0 without an audit."""
 
 
 class KLMSNet(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-learn is untyped
@@ -54,11 +54,11 @@ class KLMSNet(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-lea
 
     Two accuracies.  The widths are `nodes` points of a quadrature rule with positive weights w_j,
     and the guarantee of this finite mixture is exact: no quadrature in it.  How far forecasts are
-    from the integral over all widths is estimated by a second rule with a node in the middle of
-    every step: `error_` is the largest distance so far (`audit=False` saves half the work).
+    from the integral over all widths is estimated by a second rule with four times the nodes, at
+    which outputs are interpolated: `error_` is the largest distance so far.
 
-    Cost: nodes (twice as many with the audit) times distinct patterns a round, and as many
-    numbers; a pattern seen before takes no more memory.
+    Cost: nodes times distinct patterns a round, and as many numbers; 4 nodes^2 more for the audit.
+    A pattern seen before takes no more memory.
 
     Parameters
     ----------
@@ -139,11 +139,12 @@ give a range that holds every outcome, or clip it yourself
         if self.family is None and eta >= 1.0:
             raise ParameterError(f"learning_rate = {eta!r}: it must be below 1, as k(x, x) = 1")
         given = (0.0, 0.0) if budgets is None else (budgets.loss, budgets.norm)
-        game = Game(*limits, eta, bool(self.substitution), window_of(self.budget), given)
+        window, audit = window_of(self.budget), bool(self.audit)
+        game = Game(*limits, eta, bool(self.substitution), window, given, audit)
         low, high = self._domain()
         n = 0 if inputs.door is None or self.family is not None else inputs.door.size
         count = self._count(limits[1] - limits[0], scale * n * (high - low) ** 2)
-        rule = grid(count, audited=bool(self.audit))
+        rule = grid(count)
         self._kernels = []
         if self.family is not None:
             if not callable(self.family):
@@ -300,8 +301,7 @@ give a range that holds every outcome, or clip it yourself
         An estimate of the distance from the integral, not a bound.
         """
         held = self._learned()
-        audited = (held.cells[PRIOR] != held.cells[AUDIT]).any()
-        return float(held.book[ERROR, 0]) if audited else None
+        return float(held.book[ERROR, 0]) if held.finer.size else None
 
     @property
     def widths_(self) -> Vector:

@@ -13,7 +13,6 @@ from noregret._ops.continuum import (
     GAME,
     LOSS,
     MIX,
-    NEVER,
     PAID,
     PEAK,
     PRIOR,
@@ -39,7 +38,7 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetTotals:
-    """A net's book, added up; only nodes of its own rule."""
+    """A net's book, added up."""
 
     rounds: int
     loss: float
@@ -66,7 +65,6 @@ def seen_by(held: Gaussians | Family) -> Seen:
 def totals_of(held: Gaussians | Family) -> NetTotals:
     """The book, added up."""
     book, cells = held.book, held.cells
-    own = cells[PRIOR] > NEVER
     L_hat, H_hat = book[BUDGETS].tolist()
     return NetTotals(
         rounds=int(book[COUNTS, 0]),
@@ -79,9 +77,9 @@ def totals_of(held: Gaussians | Family) -> NetTotals:
         price=float(book[GAME, 0]),
         eta=float(book[RATE, 0]),
         peak=float(book[PEAK, 0]),
-        alphas=held.alphas[own],
-        weights=np.exp(cells[PRIOR, own]),
-        paid=cells[PAID, own] + cells[PAID + 1, own],
+        alphas=held.alphas,
+        weights=np.exp(cells[PRIOR]),
+        paid=cells[PAID] + cells[PAID + 1],
         budgeted=float(book[RATE, 1]) > 0.0,
         budgets=Budgets(L_hat, H_hat) if H_hat > 0.0 else None,
     )
