@@ -115,7 +115,7 @@ def _rounds(slow: NumpyNet, X: np.ndarray, y: np.ndarray) -> list[tuple]:
             slow.round(X[ROUNDS + i], float(y[ROUNDS + i]))
 
     jobs = {OURS: ours(OURS), PLAIN: ours(PLAIN), NUMPY: other}
-    result = race_rounds(jobs, dict.fromkeys(jobs, TURN), seconds=0.0, least=15)
+    result = race_rounds(jobs, dict.fromkeys(jobs, TURN), seconds=0.0, least=25)
     found = []
     for name, title in ((OURS, "a round"), (PLAIN, "a round, no audit")):
         us = [f"{result.microseconds(side):.0f} us" for side in (name, NUMPY)]
