@@ -54,7 +54,7 @@ at the kinks that clipping makes), {ROUNDS} rounds, {NODES} nodes. *ours*: steps
 points rounded to powers of two, weights exact up to degree 47, so that two exponentials and one
 product a node serve a pattern. *Gregory*: an even grid with end corrections of order 8. *even*: an
 even grid with weights made as ours are. *Gauss*: one exponential for each node. The *estimate* is
-what the net says of itself: the largest distance from a rule with four nodes a step, at which
+what the net says of itself: the largest distance from rules with four nodes a step, at which
 outputs are interpolated; its ratio to the true error is left out where both are rounding (below
 {ROUNDING:g}).
 """,

@@ -1,8 +1,8 @@
 """Layer two of K-LMS-NET: clipped outputs of many widths merged by exponential weights.
 
 `cells` has a row a quantity and a column a node: the prior in the log domain, and what the node
-has paid as a compensated sum.  `finer` is the same for the nodes of the audit, whose outputs are
-`lift` times those of the nodes.  `said`, `heard` (the audit's) and `at` are scratch: the last look
+has paid as a compensated sum.  `finer` is the same for the nodes of two audits, whose outputs are
+`lift` times those of the nodes.  `said`, `heard` (the audits') and `at` are scratch: the last look
 at x.  `book` has a row a sum.
 """
 
@@ -44,7 +44,7 @@ RATE = 2  # eta; how many patterns are kept, 0 for all
 LOSS = 3
 MIX = 4  # sum of -c ln sum_j v_j exp(-loss_j/c)
 WORST = 5  # largest (loss - mix)/c of a round, and which
-ERROR = 6  # largest distance between forecast and audit, and in which round
+ERROR = 6  # largest distance between forecast and each of the two audits
 COUNTS = 7  # rounds, patterns kept
 BOX = 8  # smallest and largest entry of any x
 PEAK = 9  # largest k(x, x); patterns forgotten
@@ -136,27 +136,21 @@ def product(lift: Matrix, raw: Vector, out: Vector) -> None:
         out[i] = added
 
 
-@compiled(nb.float64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, nb.float64, nb.float64), forceinline=False)
-def audited(
-    finer: Matrix,
-    book: Matrix,
-    said: Matrix,
-    heard: Matrix,
-    lift: Matrix,
-    y: float,
-    g: float,
-) -> float:
-    """How far the forecast is from the audit's, whose nodes then pay too; 0 without an audit."""
-    if finer.shape[1] == 0:
-        return 0.0
-    product(lift, said[RAW], heard[RAW])
-    clip(book, heard)
-    off: float = abs(merged(book, heard, weigh(finer, book, heard)) - g)
-    charge(finer, heard, y)
-    return off
+@compiled(nb.void(CUBE, BLOCK, BLOCK, CUBE, CUBE, nb.float64, nb.float64), forceinline=False)
+def audit(
+    finer: Matrix, book: Matrix, said: Matrix, heard: Matrix, lift: Matrix, y: float, g: float
+) -> None:
+    """How far the forecast is from the audits', whose nodes then pay too."""
+    for a in range(finer.shape[0]):
+        cells, words = finer[a], heard[a]
+        product(lift[a], said[RAW], words[RAW])
+        clip(book, words)
+        off = abs(merged(book, words, weigh(cells, book, words)) - g)
+        charge(cells, words, y)
+        book[ERROR, a] = max(book[ERROR, a], off)
 
 
-@compiled(nb.float64(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, nb.float64), forceinline=False)
+@compiled(nb.float64(BLOCK, CUBE, BLOCK, BLOCK, CUBE, CUBE, nb.float64), forceinline=False)
 def settle(
     cells: Matrix,
     finer: Matrix,
@@ -172,21 +166,19 @@ def settle(
     total = weigh(cells, book, said)
     g = merged(book, said, total)
     mix = mixed(book, said, y, total)
-    off = audited(finer, book, said, heard, lift, y, g)
+    audit(finer, book, said, heard, lift, y, g)
     loss = (y - g) ** 2
     t = book[COUNTS, 0] + 1.0
     add(book, LOSS, loss)
     add(book, MIX, mix)
     if t == 1.0 or (loss - mix) / c > book[WORST, 0]:
         book[WORST, 0], book[WORST, 1] = (loss - mix) / c, t
-    if off > book[ERROR, 0]:
-        book[ERROR, 0], book[ERROR, 1] = off, t
     book[COUNTS, 0] = t
     charge(cells, said, y)
     return g
 
 
-@compiled(nb.void(BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, BLOCK, ROW, ROW), forceinline=False)
+@compiled(nb.void(BLOCK, CUBE, BLOCK, BLOCK, CUBE, CUBE, BLOCK, ROW, ROW), forceinline=False)
 def settle_all(
     cells: Matrix,
     finer: Matrix,
@@ -259,8 +251,8 @@ def predict(
 
 @compiled(
     nb.int64(
-        *(CUBE, CUBE, BLOCK, BLOCK, BLOCK, BLOCK),
-        *(BLOCK, LEVELS, BLOCK, BLOCK, BLOCK, BLOCK, ROW, ANY, nb.float64),
+        *(CUBE, CUBE, BLOCK, BLOCK, CUBE, BLOCK),
+        *(BLOCK, LEVELS, BLOCK, BLOCK, CUBE, CUBE, ROW, ANY, nb.float64),
     ),
     forceinline=False,
 )
@@ -315,8 +307,8 @@ def learn(
 
 @compiled(
     nb.int64(
-        *(CUBE, CUBE, BLOCK, BLOCK, BLOCK, BLOCK),
-        *(BLOCK, LEVELS, BLOCK, BLOCK, BLOCK, BLOCK, ROW, BLOCK, ROW, ROW),
+        *(CUBE, CUBE, BLOCK, BLOCK, CUBE, BLOCK),
+        *(BLOCK, LEVELS, BLOCK, BLOCK, CUBE, CUBE, ROW, BLOCK, ROW, ROW),
     )
 )
 def replay(

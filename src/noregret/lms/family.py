@@ -12,7 +12,7 @@ from noregret._ops import continuum as ops
 from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW, SAID
 from noregret._ops.lms import COUNT
 from noregret.kernels import Kernel, together
-from noregret.lms.gaussians import Game, opened
+from noregret.lms.gaussians import AUDITS, Game, opened
 from noregret.lms.grid import Grid, grid
 from noregret.lms.kernels import KernelLayer
 from noregret.maps import Inputs
@@ -28,16 +28,16 @@ class Family:
     layer: KernelLayer
     alphas: Vector
     cells: Matrix
-    finer: Matrix  # the audit's cells
+    finer: Any  # the audits' cells
     book: Matrix
     # Scratch: nothing learned is in it.
     said: Matrix = field(init=False, repr=False)
-    heard: Matrix = field(init=False, repr=False)
-    lift: Matrix = field(init=False, repr=False)
+    heard: Any = field(init=False, repr=False)
+    lift: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.said = np.zeros((SAID, self.alphas.size))
-        self.heard = np.zeros((SAID, self.finer.shape[1]))
+        self.heard = np.zeros((AUDITS, SAID, self.finer.shape[2]))
         self.lift = grid(self.alphas.size).lift
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -29,8 +29,9 @@ from noregret.lms.grid import Grid, grid
 from noregret.maps import Inputs
 from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["Game", "Gaussians", "opened"]
+__all__ = ["AUDITS", "Game", "Gaussians", "opened"]
 
+AUDITS = 2  # see grid.py
 _predict, _learn = bare(ops.predict), bare(ops.learn)
 
 
@@ -53,13 +54,12 @@ class Game:
         return r * r * (0.5 if self.substitution else 2.0)
 
 
-def opened(game: Game, grid: Grid) -> tuple[Matrix, Matrix, Matrix]:
-    """Cells of the nodes and of the audit, and the book, before the first round."""
+def opened(game: Game, grid: Grid) -> tuple[Matrix, Any, Matrix]:
+    """Cells of the nodes and of the audits, and the book, before the first round."""
     cells, book = np.zeros((CELLS, grid.alphas.size)), np.zeros((BOOK, 2))
-    finer = np.zeros((CELLS, grid.finer.size if game.audit else 0))
+    finer = np.zeros((AUDITS if game.audit else 0, CELLS, grid.finer.size))
     cells[PRIOR] = np.log(grid.weights)
-    if game.audit:
-        finer[PRIOR] = np.log(grid.audit)
+    finer[:, PRIOR] = np.log(grid.audit)
     book[RANGE] = game.low, game.high
     book[GAME] = game.price, game.substitution
     book[RATE] = game.eta, game.window
@@ -80,19 +80,19 @@ class Gaussians:
     coefs: Any  # (tiles, nodes, TILE)
     facts: Matrix
     cells: Matrix
-    finer: Matrix  # the audit's cells
+    finer: Any  # the audits' cells
     book: Matrix
     # Scratch: nothing learned is in it.
     work: Matrix = field(init=False, repr=False)
     said: Matrix = field(init=False, repr=False)
-    heard: Matrix = field(init=False, repr=False)
-    lift: Matrix = field(init=False, repr=False)
+    heard: Any = field(init=False, repr=False)
+    lift: Any = field(init=False, repr=False)
     at: Vector = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.work = np.zeros((STEPS + len(self.rates), TILE))
         self.said = np.zeros((SAID, self.alphas.size))
-        self.heard = np.zeros((SAID, self.finer.shape[1]))
+        self.heard = np.zeros((AUDITS, SAID, self.finer.shape[2]))
         self.lift = grid(self.alphas.size).lift
         self.at = np.zeros(AT + self.points.shape[1])
 

@@ -10,8 +10,11 @@ Weights are positive and add up to 1: they are the prior of a finite mixture, wh
 nothing to quadrature.
 
 The audit has nodes between these nodes, four to a step.  Outputs of layer one are smooth in alpha,
-so they need not be computed there: the least-squares polynomial through the nodes says what they
-are.  What is not smooth, clipping, then happens on the finer grid.
+so they need not be computed there: polynomials through the nodes say what they are.  What is not
+smooth, clipping, then happens on the finer grid.  There are two audits, one with the least-squares
+polynomial of the rule's degree, right to the last digits where outputs are tame everywhere, and
+one with a polynomial through the 6 nodes around, which what happens elsewhere cannot spoil.  Both
+see the rule's error and add that of their polynomials: the smaller one is the estimate.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +33,7 @@ __all__ = ["FEWEST", "MOST", "Grid", "grid", "nodes_for", "weights_for"]
 
 FEWEST, MOST = 4, 512
 FINE = 128  # up to so many nodes the audit has four nodes a step, beyond two
+NEAR = 6
 LEAST_SHARE = 0.25  # of the trapezoidal weight
 SAFETY = 2.0  # kinks: errors measured were up to 1.04 (hi - lo)/nodes^2
 LADDER = (32, 48, 64, 96, 128, 192, 256, 384, MOST)
@@ -44,7 +49,7 @@ class Grid:
     levels: Integers  # of which size the step to node j is
     finer: Vector  # the audit's nodes
     audit: Vector  # and weights
-    lift: Matrix  # outputs at the nodes -> outputs at the audit's nodes
+    lift: Any  # (2, audit's nodes, nodes): outputs at the nodes -> at the audit's nodes
 
     def rates(self, scale: float) -> Matrix:
         """s0 step for each size of a step, and how often to square the one before to have it.
@@ -75,8 +80,22 @@ def grid(nodes: int) -> Grid:
     finer = np.interp(np.arange(parts * (nodes - 1) + 1) / parts, np.arange(nodes), alphas)
     audit, _ = weights_for(finer, min(2 * degree, finer.size - 1))
     V, plain = _orthonormal(alphas, degree), _trapezoidal(alphas)
-    lift = _orthonormal(finer, degree).T @ np.linalg.solve((V * plain) @ V.T, V * plain)
-    return Grid(alphas, weights, kinds, levels, finer, audit, np.ascontiguousarray(lift))
+    fitted = _orthonormal(finer, degree).T @ np.linalg.solve((V * plain) @ V.T, V * plain)
+    lift = np.stack([fitted, _near(alphas, finer)])
+    return Grid(alphas, weights, kinds, levels, finer, audit, lift)
+
+
+def _near(alphas: Vector, finer: Vector) -> Matrix:
+    """Lagrange's polynomial through the 6 nodes around each of the finer ones."""
+    m = min(NEAR, alphas.size)
+    table = np.zeros((finer.size, alphas.size))
+    for i, x in enumerate(finer):
+        first = min(max(int(np.searchsorted(alphas, x)) - m // 2, 0), alphas.size - m)
+        near = alphas[first : first + m]
+        for k in range(m):
+            others = np.delete(near, k)
+            table[i, first + k] = np.prod((x - others) / (near[k] - others))
+    return table
 
 
 def _nodes(nodes: int) -> tuple[Vector, Vector, Integers]:
