@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries files fuzz docs clean
+.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -56,6 +56,9 @@ oslog: $(VENV)/installed $(VENV)/compiled  ## The paper of OSLOG redone; writes 
 
 logistic: $(VENV)/bench $(VENV)/compiled  ## Yes-or-no streams: losses, approximations, speed; writes docs/logistic.md
 	$(BIN)/python benchmarks/logistic.py
+
+klms: $(VENV)/bench $(VENV)/compiled  ## K-LMS-NET: its rule, speed, real data; writes docs/klms.md, docs/klms-posterior.svg
+	$(BIN)/python benchmarks/klms.py
 
 accuracy: $(VENV)/installed $(VENV)/compiled  ## Measure against exact arithmetic; writes docs/accuracy.md
 	$(BIN)/python benchmarks/accuracy.py

@@ -47,6 +47,11 @@ LEARNERS = [
     nr.Auto(),
     nr.Auto((-1.0, 1.0)),
     nr.Auto(kernels=True),
+    nr.KernelLMS(RBF(0.7), 0.3),
+    nr.KernelLMS("matern", loss_budget=5.0, norm_budget=2.0, budget=nr.Window(10)),
+    nr.KLMSNet(1.0, scale=3.0, nodes=9),
+    nr.KLMSNet((-1, 2), learning_rate=0.2, nodes=16, substitution=True, audit=False),
+    nr.KLMSNet(1.5, scale=20.0, tolerance=0.1, budget=nr.Window(8), loss_budget=9, norm_budget=2),
 ]
 
 

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from noregret.glm.learners import ImproperLogistic as ImproperLogistic
     from noregret.glm.learners import MAPLogistic as MAPLogistic
     from noregret.hindsight import Hindsight as Hindsight
+    from noregret.lms.comparators import Expansion as Expansion
+    from noregret.lms.kernel_lms import KernelLMS as KernelLMS
+    from noregret.lms.net import KLMSNet as KLMSNet
     from noregret.merging import merge as merge
     from noregret.replay import Replay as Replay
     from noregret.snapshot import from_bytes as from_bytes
@@ -81,7 +84,10 @@ _HOMES = {
     "merge": "merging",
     "save": "snapshot",
     "to_bytes": "snapshot",
+    "Expansion": "lms.comparators",
     "Hindsight": "hindsight",
+    "KLMSNet": "lms.net",
+    "KernelLMS": "lms.kernel_lms",
     "Nystrom": "budgets",
     "Polynomial": "budgets",
     "RandomFourier": "budgets",
@@ -108,9 +114,12 @@ __all__ = [
     "Bernoulli",
     "Certificate",
     "Delayed",
+    "Expansion",
     "ExponentialWeights",
     "Hindsight",
     "ImproperLogistic",
+    "KLMSNet",
+    "KernelLMS",
     "MAPLogistic",
     "Mixture",
     "Normal",

@@ -1,0 +1,97 @@
+"""The state of K-LMS-NET with any family of kernels k_alpha: the same calls as `Gaussians`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from noregret._ops import continuum as ops
+from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW, SAID
+from noregret._ops.lms import COUNT
+from noregret.kernels import Kernel, together
+from noregret.lms.gaussians import AUDITS, Game, opened
+from noregret.lms.grid import Grid, grid
+from noregret.lms.kernels import KernelLayer
+from noregret.maps import Inputs
+from noregret.types import Matrix, Vector
+
+__all__ = ["Family"]
+
+
+@dataclass(slots=True, eq=False)
+class Family:
+    """Everything that a net over a family of kernels has learned."""
+
+    layer: KernelLayer
+    alphas: Vector
+    cells: Matrix
+    finer: Any  # the audits' cells
+    book: Matrix
+    # Scratch: nothing learned is in it.
+    said: Matrix = field(init=False, repr=False)
+    heard: Any = field(init=False, repr=False)
+    lift: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.said = np.zeros((SAID, self.alphas.size))
+        self.heard = np.zeros((AUDITS, SAID, self.finer.shape[2]))
+        self.lift = grid(self.alphas.size).lift
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Family, (self.layer, self.alphas, self.cells, self.finer, self.book)
+
+    @classmethod
+    def start(cls, game: Game, rule: Grid, inputs: Inputs) -> Family:
+        """Nothing learned."""
+        layer = KernelLayer.start(inputs, rule.alphas.size)
+        return cls(layer, rule.alphas, *opened(game, rule))
+
+    @property
+    def inputs(self) -> Inputs:
+        """How inputs reach the kernels."""
+        return self.layer.inputs
+
+    @property
+    def size(self) -> int:
+        """How many patterns are kept."""
+        return self.layer.size
+
+    @property
+    def facts(self) -> Matrix:
+        """What is known of each pattern's outcomes."""
+        return self.layer.facts
+
+    def patterns(self) -> Any:
+        """The patterns kept."""
+        return self.layer.patterns()
+
+    def copy(self) -> Family:
+        """One that shares nothing with this one."""
+        names = "layer", "cells", "finer", "book"
+        return replace(self, **{name: getattr(self, name).copy() for name in names})
+
+    def survey(self, kernels: Sequence[Kernel], xs: Any) -> Vector:
+        """Forecasts at every input; nothing is learned."""
+        raws = self.layer.outputs(kernels, xs)
+        forecasts = np.empty(len(xs))
+        for t in range(len(xs)):
+            self.said[RAW] = raws[:, t]
+            ops.clip(self.book, self.said)
+            total = ops.weigh(self.cells, self.book, self.said)
+            forecasts[t] = ops.merged(self.book, self.said, total)
+        return forecasts
+
+    def replay(self, kernels: Sequence[Kernel], xs: Any, ys: Vector) -> Vector:
+        """Predict-then-learn over inputs, in place; a failure leaves all as it was if it is one."""
+        eta, window = self.book[RATE].tolist()
+        raws, peak = self.layer.learn(kernels, together(list(xs)), ys, eta, int(window))
+        forecasts = np.empty(len(ys))
+        scratch = self.said, self.heard, self.lift
+        ops.settle_all(self.cells, self.finer, self.book, *scratch, raws, ys, forecasts)
+        counted = float(self.layer.facts[: self.layer.size, COUNT].sum())
+        self.book[COUNTS, 1] = self.layer.size
+        self.book[PEAK] = max(self.book[PEAK, 0], peak), self.layer.rounds - counted
+        return forecasts

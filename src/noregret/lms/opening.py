@@ -1,0 +1,60 @@
+"""From the first round to how inputs reach a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from noregret import features
+from noregret.doors import Names, Positions, door_for
+from noregret.errors import FeatureError, OutcomeError
+from noregret.features import outcome_table
+from noregret.maps import Inputs
+from noregret.types import Vector
+
+__all__ = ["inputs_for_many", "inputs_for_one", "outcome_column"]
+
+
+def inputs_for_one(x: Any, *, vectors: bool) -> Inputs:
+    """For rounds that look like x; objects go as they are unless only vectors will do."""
+    if not vectors and _is_object(x):
+        return Inputs(None)
+    mapping = features.as_mapping(x)
+    if mapping is not None:
+        return Inputs(Names(mapping))
+    door = door_for(x)
+    assert isinstance(door, Positions)
+    return Inputs(door)
+
+
+def inputs_for_many(X: Any, *, vectors: bool) -> Inputs:
+    """For many rounds that look like X."""
+    if not vectors and isinstance(X, list | tuple) and X and _is_object(X[0]):
+        return Inputs(None)
+    xs, names = features.table(X)
+    if 0 in xs.shape:
+        raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
+    return Inputs(Positions(xs.shape[1]) if names is None else Names(names))
+
+
+def outcome_column(y: Any, rounds: int) -> Vector:
+    """One outcome a round."""
+    table, scalar = outcome_table(y, rounds)
+    if not scalar:
+        raise OutcomeError(f"y has shape {np.shape(y)}: kernel LMS takes one outcome a round")
+    return np.ascontiguousarray(table[:, 0])
+
+
+def _is_object(x: Any) -> bool:
+    """Whether only the kernel understands x."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind not in "biuf" or x.ndim != 1
+    if isinstance(x, Mapping | str | bytes):
+        return True
+    if features.as_mapping(x) is not None:
+        return False
+    return not (
+        isinstance(x, list | tuple) and all(isinstance(v, int | float | np.number) for v in x)
+    )

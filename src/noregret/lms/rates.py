@@ -1,0 +1,49 @@
+"""The learning rate: given, or from budgets by formula (7), or one half."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from noregret.budgets import Window
+from noregret.errors import ParameterError
+from noregret.lms.totals import Budgets
+from noregret.online import positive
+
+__all__ = ["DEFAULT", "budgets_of", "rate_of", "window_of"]
+
+DEFAULT = 0.5
+"""Without budgets: every h then has L <= 2 L(h) + 2|h|^2 where k(x, x) <= 1."""
+
+
+def budgets_of(loss_budget: Any, norm_budget: Any) -> Budgets | None:
+    """L-hat and H-hat; both or none."""
+    if loss_budget is None and norm_budget is None:
+        return None
+    if loss_budget is None or norm_budget is None:
+        raise ParameterError(
+            f"loss_budget = {loss_budget!r}, norm_budget = {norm_budget!r}: give both or none"
+        )
+    return Budgets(positive("loss_budget", loss_budget), positive("norm_budget", norm_budget))
+
+
+def rate_of(learning_rate: Any, budgets: Budgets | None, peak: float = 1.0) -> float:
+    """eta; (7) is 1/((1 + sqrt(L^)/(H^ X)) X^2) with X^2 = peak."""
+    if budgets is None:
+        return DEFAULT / peak if learning_rate is None else positive("learning_rate", learning_rate)
+    if learning_rate is not None:
+        raise ParameterError(
+            f"learning_rate = {learning_rate!r} and budgets: budgets make a rate of their own; "
+            "leave learning_rate=None, or give no budgets"
+        )
+    return 1.0 / ((1.0 + math.sqrt(budgets.loss / peak) / budgets.norm) * peak)
+
+
+def window_of(budget: Any) -> int:
+    """How many patterns are kept; 0 for all."""
+    if budget is None:
+        return 0
+    if not isinstance(budget, Window):
+        raise ParameterError(f"budget = {budget!r}: give Window(size), or None to keep everything")
+    budget.check()
+    return int(budget.size)
