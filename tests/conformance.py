@@ -51,6 +51,12 @@ LEARNERS: dict[str, Callable[[], Any]] = {
         [nr.Ridge(), nr.AAR()], outcome_range=(-900.0, 900.0)
     ),
     "BayesianAlgorithm": lambda: nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[1, 9])),
+    "KernelLMS": lambda: nr.KernelLMS(RBF(2.0), 0.5),
+    "KernelLMS, window": lambda: nr.KernelLMS(RBF(), 0.3, budget=nr.Window(30)),
+    "KLMSNet": lambda: nr.KLMSNet(800.0),
+    "KLMSNet, substitution": lambda: nr.KLMSNet(
+        (-700.0, 900.0), scale=3.0, nodes=16, substitution=True, budget=nr.Window(50)
+    ),
     "MAPLogistic": nr.MAPLogistic,
     "MAPLogistic, probit": lambda: nr.MAPLogistic(2.0, family="probit"),
     "MAPLogistic, no history": lambda: nr.MAPLogistic(4.0, history=False),

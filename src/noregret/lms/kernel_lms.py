@@ -12,11 +12,11 @@ from sklearn.base import RegressorMixin
 from noregret._ops.ledger import add
 from noregret.certificates import Certificate
 from noregret.errors import FeatureError, NumericalError
-from noregret.features import outcome
+from noregret.features import outcome, outcome_column
 from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Expansion, Seen, best_expansion
 from noregret.lms.kernels import KernelHolder, KernelLayer
-from noregret.lms.opening import inputs_for_many, inputs_for_one, outcome_column
+from noregret.lms.opening import inputs_for_many, inputs_for_one
 from noregret.lms.rates import budgets_of, rate_of, window_of
 from noregret.lms.statements import kernel_lms, kernel_lms_budgets
 from noregret.lms.totals import Budgets
@@ -189,6 +189,11 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
             return forecasts
 
     # What was learned -----------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self.budget is not None  # a window forgets
+        return tags
 
     @property
     def n_samples_seen_(self) -> int:

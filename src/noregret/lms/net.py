@@ -16,14 +16,14 @@ from noregret._ops.layout import EXACT_INTEGER
 from noregret.certificates import Certificate
 from noregret.doors import Names, Positions
 from noregret.errors import FeatureError, OutcomeError, ParameterError
-from noregret.features import outcome, short
+from noregret.features import outcome, outcome_column, short
 from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Expansion, Values, best_expansion, checked
 from noregret.lms.family import Family
 from noregret.lms.gaussians import Game, Gaussians
 from noregret.lms.grid import FEWEST, MOST, grid, nodes_for
 from noregret.lms.kernels import KernelHolder, family_kernels
-from noregret.lms.opening import inputs_for_many, inputs_for_one, outcome_column
+from noregret.lms.opening import inputs_for_many, inputs_for_one
 from noregret.lms.rates import budgets_of, rate_of, window_of
 from noregret.lms.statements import each_round, expansion_bounds, finite_mixture, potential
 from noregret.lms.totals import NetTotals, seen_by, totals_of
@@ -270,6 +270,11 @@ give a range that holds every outcome, or clip it yourself
             return held.survey(self._made(held), xs)
 
     # What was learned -----------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self.budget is not None  # a window forgets
+        return tags
 
     @property
     def n_samples_seen_(self) -> int:

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from noregret import features
-from noregret.doors import Names, Positions, door_for
-from noregret.errors import FeatureError, OutcomeError
-from noregret.features import outcome_table
+from noregret.doors import Names, Positions, door_for, door_for_many
 from noregret.maps import Inputs
-from noregret.types import Vector
 
-__all__ = ["inputs_for_many", "inputs_for_one", "outcome_column"]
+__all__ = ["inputs_for_many", "inputs_for_one"]
 
 
 def inputs_for_one(x: Any, *, vectors: bool) -> Inputs:
@@ -33,18 +30,7 @@ def inputs_for_many(X: Any, *, vectors: bool) -> Inputs:
     """For many rounds that look like X."""
     if not vectors and isinstance(X, list | tuple) and X and _is_object(X[0]):
         return Inputs(None)
-    xs, names = features.table(X)
-    if 0 in xs.shape:
-        raise FeatureError(f"X has shape {xs.shape}: give at least one row and one feature")
-    return Inputs(Positions(xs.shape[1]) if names is None else Names(names))
-
-
-def outcome_column(y: Any, rounds: int) -> Vector:
-    """One outcome a round."""
-    table, scalar = outcome_table(y, rounds)
-    if not scalar:
-        raise OutcomeError(f"y has shape {np.shape(y)}: kernel LMS takes one outcome a round")
-    return np.ascontiguousarray(table[:, 0])
+    return Inputs(door_for_many(X)[0])
 
 
 def _is_object(x: Any) -> bool:
