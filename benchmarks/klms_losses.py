@@ -12,7 +12,7 @@ import noregret as nr
 
 FILES = ("airfoil", "concrete", "power_plant", "abalone", "wine_red")
 SHOWN = ("airfoil", "power_plant", "abalone")
-SCALE, ALL = 10.0, 512
+SCALE, ALL = 10.0, 192
 
 
 def scaled(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:

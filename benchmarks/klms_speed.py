@@ -54,6 +54,7 @@ def section() -> Section:
 {NODES} widths, {FEATURES} features, float64, distinct patterns. A round is a forecast and then
 learning its outcome. NumPy computes `exp(-s0 alpha |x_s - x|^2)` for every width and past point,
 then sums; it forecasts the same to 1e-8, and has no audit.
+Its replay is a loop over the rounds, run once; ours is run five times.
 """,
         ["what", "against", "times as fast", "target", "", "ours", "NumPy"],
     )

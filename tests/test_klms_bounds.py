@@ -274,3 +274,16 @@ def test_a_rate_too_high_is_named() -> None:
     certificate = learner.certificate()
     assert certificate.bound is None
     assert unmet(certificate)[0].startswith("eta X^2 = 1.5 < 1")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["airfoil", "abalone", "wine_red"])
+def test_real_data_within_2_percent_of_the_best_width(shared_data, name: str) -> None:
+    rows = np.genfromtxt(shared_data / f"{name}.csv", delimiter=",", skip_header=1)
+    rows = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    rows = rows[np.random.default_rng(0).permutation(len(rows))[:1500]]
+    X, y = np.ascontiguousarray(rows[:, :-1]), rows[:, -1].copy()
+    every = nr.KLMSNet((0.0, 1.0), scale=10.0, nodes=200, audit=False).fit(X, y)
+    net = nr.KLMSNet((0.0, 1.0), scale=10.0)
+    assert net.replay(X, y).loss.sum() <= 1.02 * every.losses_.min()
+    assert net.certificate().holds
