@@ -108,7 +108,7 @@ def main() -> None:
         f"At n = {N} features, after {ROUNDS} rounds. *Plain* is `ndarray.tobytes` of all numbers",
         "of the learner and SHA-256 of these bytes; the target for `to_bytes` is 3 times that.",
         "Microseconds are the least of all repetitions, and so is the ratio: other work on the",
-        "machine only adds. *In turns* is the ratio within repetitions (median and quartiles); on a",
+        "machine only adds. *In turns* is the ratio within repetitions (median, quartiles); on a",
         "busy machine it is larger, since `to_bytes` asks for memory twice and *plain* once.",
         "",
         "| learner | file | plain | `to_bytes` | ratio | in turns | target | `from_bytes` |",
