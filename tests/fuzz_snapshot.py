@@ -67,7 +67,7 @@ def main() -> None:
         else:
             cut = 8 * rng.randrange(1 + len(numbers) // 8)
             numbers = numbers[:cut] + bytes(8 * rng.randrange(3))
-        return frame.pack(header, numbers)
+        return frame.pack(header, [numbers])
 
     counts = {"read": 0, "refused": 0}
 

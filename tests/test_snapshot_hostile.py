@@ -34,7 +34,7 @@ def parts(file: bytes) -> tuple[Any, bytes]:
 
 def forge(schema: Any, numbers: bytes) -> bytes:
     """A file with a right digest."""
-    return frame.pack(json.dumps(schema).encode(), numbers)
+    return frame.pack(json.dumps(schema).encode(), [numbers])
 
 
 # Damage -------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ def test_deep_and_long_headers() -> None:
         b"null",
     ):
         with pytest.raises(SnapshotError):
-            nr.from_bytes(frame.pack(text, numbers))
+            nr.from_bytes(frame.pack(text, [numbers]))
     schema, numbers = parts(nr.Ridge(0.5).to_bytes())
     nested: Any = 1
     for _ in range(900):
@@ -362,7 +362,7 @@ def test_deep_and_long_headers() -> None:
     with pytest.raises(SnapshotError):
         nr.from_bytes(forge(schema, numbers + b""))
     with pytest.raises(SnapshotError, match="bytes"):
-        frame.pack(bytes(frame.LARGEST_HEADER + 1), b"")
+        frame.pack(bytes(frame.LARGEST_HEADER + 1), [])
 
 
 # What cannot be stored ----------------------------------------------------------------------

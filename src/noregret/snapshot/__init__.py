@@ -52,7 +52,7 @@ def to_bytes(learner: Any) -> bytes:
         "learner": writer.thing(learner),
     }
     header = ENCODER.encode(schema).encode()
-    return frame.pack(header, b"".join(writer.pieces))
+    return frame.pack(header, writer.pieces)
 
 
 def from_bytes(data: Any, /, **given: Any) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Sequence
 from typing import Protocol
 from zlib import crc32
 
@@ -51,11 +52,15 @@ def _facts(crc: int, size: int, name: bytes) -> bytes:
     return struct.pack("<HHHHIIIHH", 0, 0, 0, 33, crc, size, size, len(name), 0)
 
 
-def _member(k: int, data: bytes, count: int) -> tuple[bytes, bytes]:
-    """The local header with the opening of the array, and the facts."""
-    opening = _opening(KINDS[k], count)
-    facts = _facts(crc32(data, crc32(opening)), NPY + len(data), MEMBERS[k])
-    return LOCAL + struct.pack("<H", 20) + facts + MEMBERS[k] + opening, facts
+def _member(k: int, data: Sequence[bytes], width: int) -> tuple[bytes, bytes, int]:
+    """The local header with the opening of the array, the facts, and how long the data are."""
+    size = sum(map(len, data))
+    opening = _opening(KINDS[k], size // width)
+    crc = crc32(opening)
+    for piece in data:
+        crc = crc32(piece, crc)
+    facts = _facts(crc, NPY + size, MEMBERS[k])
+    return LOCAL + struct.pack("<H", 20) + facts + MEMBERS[k] + opening, facts, size
 
 
 def _directory(facts: list[bytes], starts: list[int], end: int) -> bytes:
@@ -68,26 +73,26 @@ def _directory(facts: list[bytes], starts: list[int], end: int) -> bytes:
     return listed + END + struct.pack("<HHHHIIH", 0, 0, 3, 3, len(listed), end, 0)
 
 
-def _frame(header: bytes, numbers: bytes) -> tuple[list[bytes], bytes]:
-    """All pieces of the file in order, the digest's data and the directory still to come."""
-    first, one = _member(0, header, len(header))
-    second, two = _member(1, numbers, len(numbers) // 8)
-    pieces = [first, header, second, numbers]
-    starts = [0, len(first) + len(header)]
-    starts.append(starts[1] + len(second) + len(numbers))
+def _frame(header: bytes, numbers: Sequence[bytes]) -> tuple[bytes, bytes, bytes]:
+    """What stands before the header, before the numbers, and after them."""
+    first, one, length = _member(0, [header], 1)
+    second, two, count = _member(1, numbers, 8)
+    starts = [0, len(first) + length]
+    starts.append(starts[1] + len(second) + count)
     digest = hashlib.sha256(first)
-    for piece in pieces[1:]:
+    for piece in (header, second, *numbers):
         digest.update(piece)
-    third, three = _member(2, digest.digest(), DIGEST)
+    last = digest.digest()
+    third, three, _ = _member(2, [last], 1)
     end = starts[2] + len(third) + DIGEST
-    return [*pieces, third, digest.digest()], _directory([one, two, three], starts, end)
+    return first, second, third + last + _directory([one, two, three], starts, end)
 
 
-def pack(header: bytes, numbers: bytes) -> bytes:
-    """The file with this schema and these numbers.
+def pack(header: bytes, numbers: Sequence[bytes]) -> bytes:
+    """The file with this schema and these numbers, given in pieces.
 
     >>> import io, numpy as np
-    >>> file = pack(b"{}", np.array([1.0, 2.0]).tobytes())
+    >>> file = pack(b"{}", [np.array([1.0]).tobytes(), np.array([2.0]).tobytes()])
     >>> np.load(io.BytesIO(file), allow_pickle=False)["numbers"]
     array([1., 2.])
     """
@@ -96,13 +101,14 @@ def pack(header: bytes, numbers: bytes) -> bytes:
             f"the names, labels and objects of this learner take {len(header)} bytes: a model "
             f"file holds up to {LARGEST_HEADER} of them"
         )
-    if len(header) + len(numbers) > LARGEST_FILE - 2**16:
+    size = sum(map(len, numbers))
+    if len(header) + size > LARGEST_FILE - 2**16:
         raise SnapshotError(
-            f"this learner has {len(numbers)} bytes of numbers: a model file holds less than 4 GiB;"
+            f"this learner has {size} bytes of numbers: a model file holds less than 4 GiB;"
             " give kernel learners a budget="
         )
-    pieces, directory = _frame(header, numbers)
-    return b"".join([*pieces, directory])
+    first, second, last = _frame(header, numbers)
+    return b"".join([first, header, second, *numbers, last])
 
 
 def unpack(source: Source, size: int) -> tuple[bytes, bytes]:
@@ -126,8 +132,7 @@ def unpack(source: Source, size: int) -> tuple[bytes, bytes]:
         raise _damaged(f"it has {size} bytes and claims {whole}")
     numbers = _exactly(source, count, size)
     end = _exactly(source, rest, size)
-    pieces, directory = _frame(header, numbers)
-    if [head, middle] != [pieces[0], pieces[2]] or end != b"".join([*pieces[4:], directory]):
+    if (head, middle, end) != _frame(header, [numbers]):
         raise _damaged("its digest is not that of its contents")
     return header, numbers
 
