@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from noregret.glm.learners import ImproperLogistic as ImproperLogistic
     from noregret.glm.learners import MAPLogistic as MAPLogistic
     from noregret.hindsight import Hindsight as Hindsight
+    from noregret.lagged import Lagged as Lagged
     from noregret.replay import Replay as Replay
     from noregret.sparse.oslog import OSLOG as OSLOG
     from noregret.sparse.slog import SLOG as SLOG
@@ -70,6 +71,7 @@ _HOMES = {
     "best_sequence": "experts.comparators",
     "over": "experts.grid",
     "Hindsight": "hindsight",
+    "Lagged": "lagged",
     "Nystrom": "budgets",
     "Polynomial": "budgets",
     "RandomFourier": "budgets",
@@ -98,6 +100,7 @@ __all__ = [
     "ExponentialWeights",
     "Hindsight",
     "ImproperLogistic",
+    "Lagged",
     "MAPLogistic",
     "Mixture",
     "Normal",

@@ -5,6 +5,7 @@
     ├── InputError         a call was refused; the state did not change (also a ValueError)
     │   ├── FeatureError   ... because of x
     │   └── OutcomeError   ... because of y
+    ├── SourceError        a file or a pipe could not be read           (also a ValueError)
     ├── NotLearnedError    asked for what only data can give            (also an AttributeError)
     ├── MergeError         two learners that cannot become one          (also a ValueError)
     └── NumericalError     float64 cannot hold the result               (also an ArithmeticError)
@@ -23,6 +24,7 @@ __all__ = [
     "NumericalError",
     "OutcomeError",
     "ParameterError",
+    "SourceError",
 ]
 
 
@@ -44,6 +46,10 @@ class FeatureError(InputError):
 
 class OutcomeError(InputError):
     """The outcome y was refused."""
+
+
+class SourceError(NoRegretError, ValueError):
+    """A file, a pipe or a query could not be read; the message has the place."""
 
 
 class NotLearnedError(NoRegretError, ValueError, AttributeError):

@@ -1,0 +1,121 @@
+"""Feeding learners: pieces of a stream in, forecasts, losses and bounds out.
+
+However a stream is cut, the forecasts are the same to the last bit, because every learner's
+replay is.  Where it is not (kernels, budgets, very many features: blocks of BLAS-3), rows go one
+by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from noregret.cores.blocks import CROSSOVER
+from noregret.errors import SourceError
+from noregret.frames import Frame
+from noregret.lagged import Lagged
+from noregret.sources.block import Block, Reading
+from noregret.sources.encoding import Encoding, Piece
+from noregret.types import Vector
+
+__all__ = ["Played", "Player", "rounds_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Played:
+    """What a learner did with a piece; NaN where there is nothing to say."""
+
+    forecast: Vector
+    std: Vector
+    loss: Vector
+    bound: Vector
+
+
+@dataclass(slots=True)
+class Player:
+    """A learner in a run, by its name."""
+
+    name: str
+    learner: Any
+    loss: float = 0.0  # so far in this run
+    errors: float = 0.0  # sum (y - forecast)^2
+    rounds: int = 0
+    certificate: Any = None
+    columns: list[Played] = field(default_factory=list)  # what a report draws, if one is wanted
+
+    def play(self, piece: Piece) -> Played:
+        """Forecast every row, and learn those that have an outcome."""
+        T = len(piece.y)
+        if not piece.frame.shape[1] and not isinstance(self.learner, Lagged):
+            raise SourceError(
+                "there is no feature to forecast from: give --lags, --calendar or other --features"
+            )
+        played = Played(*(np.full(T, math.nan) for _ in range(4)))
+        for start, stop, known in _runs(piece.y):
+            frame, y = piece.frame.part(start, stop), piece.y[start:stop]
+            rows = slice(start, stop)
+            if known:
+                self._learn(frame, y, played, rows)
+            else:
+                played.forecast[rows] = self._forecast(frame, played.std[rows])
+        return played
+
+    def _learn(self, frame: Frame, y: Vector, played: Played, rows: slice) -> None:
+        step = 1 if _one_by_one(self.learner, frame.shape[1]) else len(y)
+        for at in range(0, len(y), step):
+            part = slice(rows.start + at, rows.start + at + step)
+            replay = self.learner.replay(frame.part(at, at + step), y[at : at + step])
+            played.forecast[part] = replay.forecast
+            played.loss[part] = replay.loss
+            noise = getattr(_inner(self.learner), "noise_var", None)
+            if replay.spread is not None and noise is not None:
+                played.std[part] = np.sqrt(noise * replay.spread)
+            self.certificate = replay.certificate
+            if self.certificate.bound is not None:
+                played.bound[part.stop - 1] = self.certificate.bound
+        self.loss += float(played.loss[rows].sum())
+        self.errors += float(((y - played.forecast[rows]) ** 2).sum())
+        self.rounds += len(y)
+
+    def _forecast(self, frame: Frame, std: Vector) -> list[float]:
+        said = []
+        spoken = hasattr(_inner(self.learner), "noise_var")
+        for t, row in enumerate(frame.values.tolist()):
+            x = dict(zip(frame.columns, row))
+            said.append(float(self.learner.predict_one(x)))
+            if spoken:
+                std[t] = self.learner.predictive(x).std
+        return said
+
+
+def _inner(learner: Any) -> Any:
+    return learner.learner if isinstance(learner, Lagged) else learner
+
+
+def _one_by_one(learner: Any, width: int) -> bool:
+    inner = _inner(learner)
+    if any(getattr(inner, name, None) is not None for name in ("kernel", "budget")):
+        return True
+    return width + len(getattr(learner, "lags", ())) + 1 >= CROSSOVER
+
+
+def _runs(y: Vector) -> Iterator[tuple[int, int, bool]]:
+    """Rows in a row that have, or have not, an outcome."""
+    known = ~np.isnan(y)
+    cuts = [0, *(np.flatnonzero(known[1:] != known[:-1]) + 1).tolist(), len(y)]
+    for start, stop in zip(cuts, cuts[1:]):
+        yield start, stop, bool(known[start])
+
+
+def rounds_of(blocks: Iterator[Block], encoding: Encoding, reading: Reading) -> Iterator[Piece]:
+    """The rounds of a source after those that an earlier run took."""
+    for block in blocks:
+        new = block
+        if reading.past and len(block) and block.places[0] <= reading.past:
+            new = block.kept(block.places > reading.past)
+        yield from encoding.pieces(new, reading)
+    encoding.finish(reading)

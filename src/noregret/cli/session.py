@@ -1,0 +1,203 @@
+"""One pass over a source with one learner or several: reading, playing, writing, stopping."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from noregret.cli import show
+from noregret.cli.engine import Played, Player, rounds_of
+from noregret.cli.output import Output, open_output
+from noregret.cli.state import recall, store
+from noregret.errors import SourceError
+from noregret.sources import Source
+from noregret.sources.block import Reading
+from noregret.sources.encoding import Encoding, Piece
+
+__all__ = ["Session"]
+
+
+class Interrupted(Exception):  # noqa: N818  # nothing went wrong
+    """A signal came while nothing was under way."""
+
+
+class Stop:
+    """SIGINT and SIGTERM: the piece under way is finished, a wait for input is not."""
+
+    def __init__(self) -> None:
+        self.signal = 0
+        self.waiting = False
+
+    def __call__(self, number: int, _: Any) -> None:
+        """A signal has come."""
+        self.signal = number
+        if self.waiting:
+            raise Interrupted
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Listen to both signals; only the main thread can."""
+        before = {}
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before[number] = signal.signal(number, self)
+        except ValueError:
+            pass
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Session:
+    """A source, how its columns become features, and the learners."""
+
+    def __init__(self, source: Source, encoding: Encoding, learners: dict[str, Any]) -> None:
+        self.source, self.encoding = source, encoding
+        self.players = [Player(name, learner) for name, learner in learners.items()]
+        self.reading: Reading = source.reading()
+        self.stop = Stop()
+        self.rows = 0  # of this run
+        self.last = 0  # the line or row that was taken last
+        self.outcomes: list[Any] = []  # for a report
+
+    def run(
+        self,
+        *,
+        out: str | None = None,
+        out_format: str | None = None,
+        state: str | None = None,
+        save_every: int = 1_000_000,
+        report: str | None = None,
+        quiet: bool = False,
+    ) -> int:
+        """Play the whole source; the exit code."""
+        kept = None if state is None else recall(state, self)
+        output = open_output(out, out_format, go_on=bool(self.reading.past))
+        try:
+            with self.stop.heard():
+                self._play(output, state, kept, save_every, keep=report is not None)
+        finally:
+            output.close()
+        if report is not None:
+            self._report(report)
+        failed = [c for p in self.players for c in _certificates(p) if c.holds is False]
+        if not quiet:
+            self._tell(err=out == "-")
+        for one in failed:
+            show.console(err=True).print(f"this certificate fails:\n{one}", markup=False)
+        if self.stop.signal:
+            return 128 + self.stop.signal
+        return 1 if failed else 0
+
+    def _play(
+        self, output: Output, state: str | None, kept: Any, save_every: int, *, keep: bool
+    ) -> None:
+        progress = show.Progress(None)
+        saved = 0
+        try:
+            for piece in self._pieces():
+                played = [player.play(piece) for player in self.players]
+                self._write(output, piece, played)
+                if keep:
+                    self._keep(piece, played)
+                self.rows += len(piece.y)
+                self.last = int(piece.places[-1])
+                first = self.players[0]
+                bound = None if first.certificate is None else first.certificate.bound
+                progress.tell(self.rows, self.rows, first.loss, bound)
+                if state is not None and self.rows - saved >= save_every:
+                    store(state, self, kept)
+                    saved = self.rows
+                if self.stop.signal:
+                    break
+        finally:
+            progress.close()
+            if state is not None and (self.rows or kept is None) and self._learned():
+                store(state, self, kept)
+
+    def _learned(self) -> bool:
+        return self.rows > 0
+
+    def _pieces(self) -> Iterator[Piece]:
+        """The pieces; waiting for the next one may be interrupted."""
+        pieces = rounds_of(self.source.blocks(self.reading), self.encoding, self.reading)
+        while True:
+            try:
+                self.stop.waiting = self.source.live
+                piece = next(pieces, None)
+                self.stop.waiting = False
+            except Interrupted:
+                return
+            if piece is None:
+                return
+            yield piece
+
+    def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
+        columns: dict[str, Any] = {self.reading.unit: piece.places}
+        if self.encoding.time is not None and piece.times is not None:
+            columns["time"] = list(piece.times)
+        columns["y"] = piece.y
+        for player, one in zip(self.players, played):
+            stem = "" if len(self.players) == 1 else f"{player.name} "
+            columns[f"{stem}forecast"] = one.forecast
+            if len(self.players) == 1:
+                columns |= {"std": one.std, "loss": one.loss, "bound": one.bound}
+            else:
+                columns[f"{stem}loss"] = one.loss
+        output.write(columns)
+
+    def _keep(self, piece: Piece, played: list[Played]) -> None:
+        self.outcomes.append(piece.y)
+        for player, one in zip(self.players, played):
+            player.columns.append(one)
+
+    def _report(self, path: str) -> None:
+        """The page; drawing it is another module's business."""
+        from noregret.cli.recorded import recorded
+        from noregret.replay import module
+
+        write = getattr(module("noregret.report", "--report"), "write", None)
+        if write is None:
+            raise SourceError("--report: this release cannot write reports")
+        write(path, recorded(self))
+
+    def _tell(self, *, err: bool) -> None:
+        """The table at the end."""
+        screen = show.console(err=err)
+        if not self.rows:
+            screen.print("no new rows")
+            return
+        name, unit = self.reading.name, self.reading.unit
+        words = f"{self.rows:,} rows of {name}, {len(self.encoding.slots)} features"
+        screen.print(words, markup=False)
+        if self.reading.bad:
+            screen.print(
+                f"{self.reading.bad:,} bad {unit}s left out; {self.reading.first}", markup=False
+            )
+        for column in self.encoding.left_out:
+            screen.print(
+                f"column {column!r} holds times, which are no features: left out (--calendar)",
+                markup=False,
+            )
+        for player in self.players:
+            if player.rounds:
+                rmse = np.sqrt(player.errors / player.rounds)
+                screen.print(
+                    f"{player.name}: {player.rounds:,} outcomes, loss "
+                    f"{show.number(player.loss)}, RMSE {show.number(rmse)}",
+                    markup=False,
+                )
+                screen.print(show.certificates(_certificates(player)))
+
+
+def _certificates(player: Player) -> list[Any]:
+    if player.certificate is None:
+        return []
+    found: list[Any] = player.learner.certificates()
+    return found
