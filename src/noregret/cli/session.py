@@ -12,8 +12,8 @@ import numpy as np
 from noregret.cli import show
 from noregret.cli.engine import Played, Player, rounds_of
 from noregret.cli.output import Output, open_output
+from noregret.cli.recorded import write_report
 from noregret.cli.state import recall, store
-from noregret.errors import SourceError
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
@@ -85,7 +85,7 @@ class Session:
         finally:
             output.close()
         if report is not None:
-            self._report(report)
+            write_report(report, self.players, np.concatenate(self.outcomes or [np.empty(0)]))
         failed = [c for p in self.players for c in _certificates(p) if c.holds is False]
         if not quiet:
             self._tell(err=out == "-")
@@ -156,16 +156,6 @@ class Session:
         self.outcomes.append(piece.y)
         for player, one in zip(self.players, played):
             player.columns.append(one)
-
-    def _report(self, path: str) -> None:
-        """The page; drawing it is another module's business."""
-        from noregret.cli.recorded import recorded
-        from noregret.replay import module
-
-        write = getattr(module("noregret.report", "--report"), "write", None)
-        if write is None:
-            raise SourceError("--report: this release cannot write reports")
-        write(path, recorded(self))
 
     def _tell(self, *, err: bool) -> None:
         """The table at the end."""
