@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from noregret.budgets import Taylor as Taylor
     from noregret.budgets import Window as Window
     from noregret.certificates import Certificate as Certificate
+    from noregret.delayed import Delayed as Delayed
     from noregret.experts.aggregating import AggregatingAlgorithm as AggregatingAlgorithm
     from noregret.experts.aggregating import BayesianAlgorithm as BayesianAlgorithm
     from noregret.experts.aggregating import ExponentialWeights as ExponentialWeights
@@ -43,7 +44,12 @@ if TYPE_CHECKING:
     from noregret.glm.learners import MAPLogistic as MAPLogistic
     from noregret.hindsight import Hindsight as Hindsight
     from noregret.lagged import Lagged as Lagged
+    from noregret.merging import merge as merge
     from noregret.replay import Replay as Replay
+    from noregret.snapshot import from_bytes as from_bytes
+    from noregret.snapshot import load as load
+    from noregret.snapshot import save as save
+    from noregret.snapshot import to_bytes as to_bytes
     from noregret.sparse.oslog import OSLOG as OSLOG
     from noregret.sparse.slog import SLOG as SLOG
     from noregret.types import Bernoulli as Bernoulli
@@ -70,6 +76,12 @@ _HOMES = {
     "aggregate": "experts.aggregation",
     "best_sequence": "experts.comparators",
     "over": "experts.grid",
+    "Delayed": "delayed",
+    "from_bytes": "snapshot",
+    "load": "snapshot",
+    "merge": "merging",
+    "save": "snapshot",
+    "to_bytes": "snapshot",
     "Hindsight": "hindsight",
     "Lagged": "lagged",
     "Nystrom": "budgets",
@@ -97,6 +109,7 @@ __all__ = [
     "BayesianRidge",
     "Bernoulli",
     "Certificate",
+    "Delayed",
     "ExponentialWeights",
     "Hindsight",
     "ImproperLogistic",
@@ -116,7 +129,12 @@ __all__ = [
     "__version__",
     "aggregate",
     "best_sequence",
+    "from_bytes",
+    "load",
+    "merge",
     "over",
+    "save",
+    "to_bytes",
 ]
 
 

@@ -8,6 +8,7 @@
     ├── SourceError        a file or a pipe could not be read           (also a ValueError)
     ├── NotLearnedError    asked for what only data can give            (also an AttributeError)
     ├── MergeError         two learners that cannot become one          (also a ValueError)
+    ├── SnapshotError      a model file cannot be written or read       (also a ValueError)
     └── NumericalError     float64 cannot hold the result               (also an ArithmeticError)
 
 Each message names the field, the value and the remedy.
@@ -24,6 +25,7 @@ __all__ = [
     "NumericalError",
     "OutcomeError",
     "ParameterError",
+    "SnapshotError",
     "SourceError",
 ]
 
@@ -58,6 +60,10 @@ class NotLearnedError(NoRegretError, ValueError, AttributeError):
 
 class MergeError(NoRegretError, ValueError):
     """Two learners cannot be merged exactly."""
+
+
+class SnapshotError(NoRegretError, ValueError):
+    """A learner cannot be stored, or a model file is damaged, forged or newer than this release."""
 
 
 class NumericalError(NoRegretError, ArithmeticError):

@@ -8,10 +8,13 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
+from noregret.errors import MergeError
+from noregret.stored import Stored
+
 __all__ = ["Holder"]
 
 
-class Holder(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Holder(Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Parameters as scikit-learn has them, and beside them what was learned, under a lock."""
 
     # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.
@@ -19,6 +22,7 @@ class Holder(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     _held: Any  # None: nothing has been learned
     _lock: Lock
+    _alone = "what a round teaches it depends on the rounds before"
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """A learner that has seen nothing."""
@@ -41,6 +45,10 @@ class Holder(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         with self._lock:
             self._run(None, X, y)
         return self
+
+    def merge(self, other: Any) -> Self:  # noqa: ARG002  # as those that can merge have it
+        """Refuse to merge, and say why."""
+        raise MergeError(f"{type(self).__name__} cannot be merged exactly: {self._alone}")
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._held is not None

@@ -35,6 +35,7 @@ from noregret.opening import AnyStream, open_for_many, open_for_one
 from noregret.replay import Replay
 from noregret.rules import Rule
 from noregret.scene import Scene
+from noregret.stored import Stored
 from noregret.stream import ARRAYS, NAMES, Plan, one_outcome
 from noregret.theorems import Theorem
 from noregret.types import Forecast, Matrix, Track, Vector
@@ -63,7 +64,7 @@ def positive(name: str, value: Any) -> float:
     raise ParameterError(f"{name} = {short(value)}: it must be a number > 0 (1e-300 to 1e300)")
 
 
-class Gaussian(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """What all Gaussian learners share; a child says which rule and which theorems are its own."""
 
     # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.

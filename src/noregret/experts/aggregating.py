@@ -43,6 +43,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     experts: Any
     prior: Any
     _held: tuple[dict[str, Member], Pool] | None
+    _alone = "its weights rest on losses that the experts paid in the order of one stream"
 
     def _game(self) -> Game:
         raise NotImplementedError

@@ -167,6 +167,7 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     """
 
     _held: State | None
+    _alone = "it is a pool with drifting experts, and both depend on the order of one stream"
 
     def __init__(self, outcome_range: Any = None, *, kernels: bool = False) -> None:
         self.outcome_range = outcome_range

@@ -85,6 +85,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     """What all yes-or-no learners share; a child says which engine it runs on."""
 
     _held: Belief | None
+    _alone = "its posterior is no Gaussian, so that what a round adds depends on those before"
 
     def _maker(self) -> Callable[[int], Engine]:
         raise NotImplementedError

@@ -98,6 +98,7 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
     """
 
     _held: Shrinking | None
+    _alone = "its weights are the end of a path of passes, which another order would not have taken"
 
     def __init__(
         self,

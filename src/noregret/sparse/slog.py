@@ -12,16 +12,17 @@ from noregret import features
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
 from noregret.doors import Names, Positions
-from noregret.errors import FeatureError, ParameterError
+from noregret.errors import FeatureError, MergeError, ParameterError
 from noregret.features import outcome_table
 from noregret.online import NotFitted, positive
 from noregret.sparse.shrinking import outcome_within, sparsity, within
+from noregret.stored import Stored
 from noregret.types import Vector
 
 __all__ = ["SLOG"]
 
 
-class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Shrinkage via the limit of Gibbs on a batch: the fixed point itself, which is the lasso.
 
     Makes |y - Xw|^2 + 2a|w|_1 least, a = `shrinkage`: scikit-learn's Lasso with alpha = a/T.
@@ -87,6 +88,10 @@ class SLOG(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
             raise FeatureError(f"X has {door.size} features, SLOG has {self.n_features_in_}")
         forecasts: Vector = xs @ self.coef_ + self.intercept_
         return forecasts
+
+    def merge(self, other: Any) -> Self:  # noqa: ARG002  # as those that can merge have it
+        """Refuse to merge, and say why."""
+        raise MergeError("SLOG cannot be merged exactly: it keeps its weights, not the batch")
 
     @property
     def sparsity_(self) -> float:

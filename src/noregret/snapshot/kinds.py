@@ -1,0 +1,285 @@
+"""Which things a model file may hold, and how each is written and read: a closed list.
+
+A thing is stored as {"is": its kind, field: ...}.  A kind is registered with two functions, one
+that writes the fields and one that reads them.  The reader is handed `Fields`, which checks each
+value for its type, range and shape; a kind that is not on the list does not exist.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noregret.errors import SnapshotError
+from noregret.features import short
+from noregret.snapshot.values import decoded, encoded, forged
+from noregret.types import Matrix
+
+__all__ = ["Fields", "Reader", "Writer", "register"]
+
+LARGEST_COUNT = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One entry of the list."""
+
+    name: str
+    type: type
+    write: Callable[[Writer, Any], dict[str, Any]]
+    read: Callable[[Fields], Any]
+
+
+BY_TYPE: dict[type, Kind] = {}
+BY_NAME: dict[str, Kind] = {}
+
+
+def register(
+    type_: type,
+    write: Callable[[Writer, Any], dict[str, Any]],
+    read: Callable[[Fields], Any],
+    name: str | None = None,
+) -> None:
+    """Put a kind on the list."""
+    kind = Kind(name or type_.__name__, type_, write, read)
+    assert kind.name not in BY_NAME, kind.name
+    BY_TYPE[type_] = BY_NAME[kind.name] = kind
+
+
+def _called(thing: Any) -> str:
+    """A function by its full name."""
+    owner = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{owner.__module__}.{owner.__qualname__}"
+
+
+class Writer:
+    """Turns things into fields, and gathers their numbers in the order of writing."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def numbers(self, array: Matrix) -> list[int]:
+        """Keep an array of float64; its shape."""
+        assert array.dtype == np.float64
+        self.pieces.append(array.tobytes())  # C order
+        return list(array.shape)
+
+    def thing(self, value: Any) -> Any:
+        """A thing whose kind is on the list, or None."""
+        if value is None:
+            return None
+        kind = BY_TYPE[type(value)]
+        return {"is": kind.name, **kind.write(self, value)}
+
+    def value(self, value: Any, where: str) -> Any:
+        """Whatever the user chose: a plain value, a thing, a function, or containers of them."""
+        return encoded(value, where, self._beyond)
+
+    def _beyond(self, value: Any, where: str) -> Any:
+        if type(value) in BY_TYPE:
+            return self.thing(value)
+        if callable(value) and not isinstance(value, type):
+            return self.foreign(value, where)
+        raise SnapshotError(
+            f"{where} = {short(value)} cannot be stored: it is a {_called(type(value))}, whose "
+            "state noregret does not know; take it out, or save it by its own means"
+        )
+
+    def foreign(self, function: Any, where: str) -> dict[str, Any]:
+        """A function cannot be stored: only what it is called, so that it can be given back."""
+        key = re.search(r"\['(.*)'\]$", where)
+        role = key.group(1) if key else where
+        if not role.isidentifier() and not key:
+            role = getattr(function, "__name__", type(function).__name__)
+        return {"given": role, "called": _called(function)}
+
+
+class Reader:
+    """Turns fields into things, and hands out the numbers in the order of writing."""
+
+    __slots__ = ("_given", "_left", "_used")
+
+    def __init__(self, numbers: bytes, given: dict[str, Any]) -> None:
+        self._left = np.frombuffer(numbers, dtype="<f8")
+        self._given, self._used = given, set[str]()
+
+    def take(self, shape: tuple[int, ...], where: str) -> Matrix:
+        """The next numbers, as an array of its own."""
+        size = math.prod(shape)
+        if size > self._left.size:
+            raise forged(where, f"has {size} numbers, {self._left.size} are left")
+        part, self._left = self._left[:size], self._left[size:]
+        return np.array(part, dtype=np.float64).reshape(shape)
+
+    def thing(self, stored: Any, types: tuple[type, ...], where: str) -> Any:
+        """A thing of one of these types."""
+        kind = BY_NAME.get(stored.get("is", "")) if type(stored) is dict else None
+        if kind is None or kind.type not in types:
+            wanted = " or ".join(t.__name__ for t in types)
+            raise forged(where, f"= {short(stored)} is no {wanted}")
+        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
+
+    def value(self, stored: Any, where: str) -> Any:
+        """Whatever the user chose."""
+        return decoded(stored, where, self._beyond)
+
+    def _beyond(self, stored: Any, where: str) -> Any:
+        if type(stored) is dict and "given" in stored:
+            return self.foreign(stored, where)
+        return self.thing(stored, tuple(BY_TYPE), where)
+
+    def foreign(self, stored: Any, where: str) -> Any:
+        """A function that the caller gives back."""
+        role, called = stored.get("given"), stored.get("called")
+        if type(role) is not str or type(called) is not str or len(stored) != 2:
+            raise forged(where, f"= {short(stored)} names no function")
+        for name in (role, called, called.rpartition(".")[2]):
+            if name in self._given:
+                self._used.add(name)
+                if not callable(self._given[name]):
+                    raise SnapshotError(
+                        f"{name} = {short(self._given[name])}: give the function {called}"
+                    )
+                return self._given[name]
+        how = f"{role}=..." if role.isidentifier() else f"**{{{role!r}: ...}}"
+        raise SnapshotError(
+            f"{where} is the function {called}, which a file cannot hold: load(path, {how}) "
+            "gives it back"
+        )
+
+    def finish(self) -> None:
+        """Whatever the file holds or the caller gave must have found its place."""
+        if self._left.size:
+            raise forged("the file", f"has {self._left.size} numbers too many")
+        for name in set(self._given) - self._used:
+            raise SnapshotError(f"{name} = {short(self._given[name])}: the file asks for no such")
+
+
+class Fields:
+    """The fields of one thing, each read once and checked."""
+
+    __slots__ = ("_stored", "reader", "where")
+
+    def __init__(self, reader: Reader, stored: dict[str, Any], where: str) -> None:
+        self.reader, self.where = reader, where
+        self._stored = {name: value for name, value in stored.items() if name != "is"}
+
+    def _take(self, name: str) -> tuple[Any, str]:
+        where = f"{self.where}.{name}"
+        if name not in self._stored:
+            raise forged(where, "is missing")
+        return self._stored.pop(name), where
+
+    def done(self) -> None:
+        """No field may be left."""
+        for name in self._stored:
+            raise forged(f"{self.where}.{short(name)}", "is unknown")
+
+    def thing(self, name: str, *types: type, optional: bool = False) -> Any:
+        """A thing of one of these types, or None where that may be."""
+        stored, where = self._take(name)
+        if optional and stored is None:
+            return None
+        return self.reader.thing(stored, types, where)
+
+    def inner(self, name: str) -> Fields:
+        """Fields within these, to be read by the caller."""
+        stored, where = self._take(name)
+        if type(stored) is not dict:
+            raise forged(where, "has no fields")
+        return Fields(self.reader, stored, where)
+
+    def optional(self, name: str) -> Fields | None:
+        """Fields within these, or None."""
+        if name in self._stored and self._stored[name] is None:
+            self._take(name)
+            return None
+        return self.inner(name)
+
+    def things(self, name: str, *types: type) -> list[Any]:
+        """A list of things."""
+        stored, where = self._take(name)
+        if type(stored) is not list:
+            raise forged(where, "is no list")
+        return [self.reader.thing(s, types, f"{where}[{k}]") for k, s in enumerate(stored)]
+
+    def value(self, name: str) -> Any:
+        """Whatever the user chose."""
+        return self.reader.value(*self._take(name))
+
+    def values(self, name: str) -> dict[str, Any]:
+        """Whatever the user chose, by name."""
+        stored, where = self._take(name)
+        if type(stored) is not dict:
+            raise forged(where, "is no list of names")
+        return {key: self.reader.value(v, key) for key, v in stored.items()}
+
+    def whole(self, name: str, low: int = 0, high: int = LARGEST_COUNT) -> int:
+        """A whole number within limits."""
+        stored, where = self._take(name)
+        if type(stored) is not int or not low <= stored <= high:
+            raise forged(where, f"= {short(stored)} is no whole number from {low} to {high}")
+        return stored
+
+    def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
+        """A float within limits."""
+        stored, where = self._take(name)
+        value = decoded(stored, where)
+        if type(value) is not float or not low <= value <= high:
+            raise forged(where, f"= {short(value)} is no float from {low!r} to {high!r}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or False."""
+        stored, where = self._take(name)
+        if type(stored) is not bool:
+            raise forged(where, f"= {short(stored)} is neither true nor false")
+        return stored
+
+    def kept(self, name: str) -> tuple[Any, str]:
+        """A field as it is stored, and where it stands."""
+        return self._take(name)
+
+    def text(self, name: str, choices: Iterable[str] | None = None) -> str:
+        """A text, one of the choices if there are some."""
+        stored, where = self._take(name)
+        if type(stored) is not str or (choices is not None and stored not in choices):
+            raise forged(where, f"= {short(stored)} is unknown")
+        return stored
+
+    def shape(self, name: str, sides: int) -> tuple[int, ...]:
+        """The shape of the numbers to come, so many sides; the numbers are still to be taken."""
+        where = f"{self.where}.{name}"
+        stored = self._stored.get(name)
+        whole = type(stored) is list and all(type(s) is int and s >= 0 for s in stored)
+        if not whole or stored is None or len(stored) != sides:
+            raise forged(where, f"= {short(stored)} is no shape of {sides} sides")
+        return tuple(stored)
+
+    def numbers(self, name: str, *shape: int, finite: bool = True) -> Matrix:
+        """An array of just this shape."""
+        stored, where = self._take(name)
+        if stored != list(shape):
+            raise forged(where, f"has shape {short(stored)}, and {list(shape)} is due")
+        array = self.reader.take(shape, where)
+        if finite and not np.isfinite(array).all():
+            raise forged(where, "has numbers that are not finite")
+        return array
+
+    def numbers_or_none(self, name: str, *shape: int) -> Matrix | None:
+        """An array of just this shape, finite or not; or None."""
+        if name in self._stored and self._stored[name] is None:
+            self._take(name)
+            return None
+        return self.numbers(name, *shape, finite=False)
+
+    def wrong(self, what: str) -> SnapshotError:
+        """The error for fields that do not go together."""
+        return forged(self.where, what)

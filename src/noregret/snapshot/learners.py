@@ -1,0 +1,316 @@
+"""The learners that can be stored: one line each, at the end of the file.
+
+A learner is its parameters as the user gave them, and its state.  A state knows what it was learned
+with (parameters may have been set anew since), so both are stored.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from noregret._ops import layout, margin
+from noregret._ops.sparse import (
+    BOOK_ROWS,
+    LARGEST_SEEN,
+    MOMENT,
+    PASSES,
+    SCALES,
+    SETTINGS,
+    STATE_ROWS,
+    WEIGHTS,
+)
+from noregret.delayed import Delayed, Waiting
+from noregret.experts.aggregating import AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights
+from noregret.experts.auto import Auto, State
+from noregret.experts.pool import Pool
+from noregret.experts.safe import SafeLogistic, SafeOSLOG
+from noregret.gaussian import AAR, BayesianRidge, Ridge
+from noregret.glm.engines import Mode, Particles, Recursive, TierneyKadane
+from noregret.glm.exact import Exact
+from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogistic
+from noregret.glm.yesno import Belief
+from noregret.kernel_stream import KernelStream
+from noregret.lagged import Lagged, Line
+from noregret.snapshot.kinds import Fields, Writer, register
+from noregret.snapshot.pools import read_members, write_members
+from noregret.snapshot.spaces import DOORS
+from noregret.snapshot.yesno import ENGINES
+from noregret.sparse.oslog import OSLOG
+from noregret.sparse.shrinking import Shrinking
+from noregret.sparse.slog import SLOG
+from noregret.stream import Stream
+
+__all__ = ["LEARNERS"]
+
+LEARNERS: list[type] = []
+"""Every learner that can be stored."""
+
+HUGE = sys.float_info.max
+WriteState = Callable[[Writer, Any], Any]
+ReadState = Callable[[Fields, Any], Any]
+
+
+def learner(type_: type, write: WriteState, read: ReadState, slot: str = "_held") -> None:
+    """Register a learner that keeps its state in a slot, under a lock.
+
+    `write` gives the state as JSON and `read` takes it back from the field "state", with the
+    learner as its parameters make it; neither is called where nothing was learned.
+    """
+
+    def write_learner(w: Writer, one: Any) -> dict[str, Any]:
+        with one._lock:
+            held = getattr(one, slot)
+            return {
+                "parameters": _parameters(w, one),
+                "state": None if held is None else write(w, held),
+            }
+
+    def read_learner(f: Fields) -> Any:
+        one, state = _made(type_, f), f.optional("state")
+        if state is not None:
+            setattr(one, slot, read(state, one))
+        f.done()
+        return one
+
+    register(type_, write_learner, read_learner)
+    LEARNERS.append(type_)
+
+
+def _parameters(w: Writer, one: Any) -> dict[str, Any]:
+    chosen = one.get_params(deep=False)
+    return {name: w.value(value, name) for name, value in chosen.items()}
+
+
+def _made(type_: Any, f: Fields) -> Any:
+    """A learner with its parameters, which are checked when they are used."""
+    chosen = f.values("parameters")
+    if set(chosen) != set(type_._get_param_names()):
+        raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
+    return type_(**chosen)
+
+
+# Gaussian learners --------------------------------------------------------------------------
+
+
+def _write_stream(w: Writer, stream: Any) -> Any:
+    return {"stream": w.thing(stream)}
+
+
+def _read_stream(*codes: int) -> ReadState:
+    def read(f: Fields, _: Any) -> Any:
+        stream = f.thing("stream", Stream, KernelStream)
+        f.done()
+        if stream.plan.rule.code not in codes:
+            raise f.wrong("has the rule of another learner")
+        return stream
+
+    return read
+
+
+# Sparse learners ----------------------------------------------------------------------------
+
+KEPT = [MOMENT, WEIGHTS, SCALES]  # the other rows of `state`, and `root`, are scratch
+
+
+def _write_shrinking(w: Writer, held: Shrinking) -> Any:
+    return {
+        "door": w.thing(held.door),
+        "gram": w.numbers(held.gram),
+        "rows": w.numbers(held.state[KEPT]),
+        "book": w.numbers(held.book),
+    }
+
+
+def _read_shrinking(f: Fields, _: Any) -> Shrinking:
+    door = f.thing("door", *DOORS)
+    n = door.size
+    gram, rows = f.numbers("gram", n, n, finite=False), f.numbers("rows", 3, n)
+    book = f.numbers("book", BOOK_ROWS, 2, finite=False)
+    f.done()
+    (a, floor), (passes, _most) = book[SETTINGS], book[PASSES]
+    if not (1e-100 <= a <= 1e100 and 0.0 <= floor <= 1e100):
+        raise f.wrong("has settings that make no sense")
+    if not (1.0 <= passes <= 1e9 and passes == np.floor(passes)) and passes != np.inf:
+        raise f.wrong("makes no number of passes")
+    if not (0.0 <= book[LARGEST_SEEN, 1] <= 2.0**53 and (rows[2] >= 0.0).all()):
+        raise f.wrong("counts rounds that are none, or has scales below 0")
+    held = Shrinking(door, np.zeros((2 * n + STATE_ROWS + 1, n)), book)
+    held.gram[:] = gram
+    held.state[KEPT] = rows
+    return held
+
+
+def _write_slog(w: Writer, one: SLOG) -> dict[str, Any]:
+    fields: dict[str, Any] = {"parameters": _parameters(w, one), "state": None}
+    if hasattr(one, "coef_"):
+        fields["state"] = {
+            "door": w.thing(one._door),
+            "coef": w.numbers(one.coef_),
+            "intercept": one.intercept_,
+            "n_iter": one.n_iter_,
+        }
+    return fields
+
+
+def _read_slog(f: Fields) -> SLOG:
+    one, state = _made(SLOG, f), f.optional("state")
+    f.done()
+    if state is not None:
+        door = state.thing("door", *DOORS)
+        one.coef_, one.intercept_ = state.numbers("coef", door.size), state.number("intercept")
+        one.n_iter_, one.n_features_in_ = state.whole("n_iter"), door.size
+        one._door = door
+        state.done()
+        names = list(getattr(door, "slots", ()))
+        if names and all(isinstance(name, str) for name in names):
+            one.feature_names_in_ = np.array(names, dtype=object)
+    return one  # type: ignore[no-any-return]  # as _made has it
+
+
+# Yes-or-no learners -------------------------------------------------------------------------
+
+
+def _write_belief(w: Writer, belief: Belief) -> Any:
+    return {"belief": w.thing(belief)}
+
+
+def _read_belief(kind: int, *engines: type) -> ReadState:
+    assert set(engines) <= set(ENGINES)
+
+    def read(f: Fields, _: Any) -> Belief:
+        belief: Belief = f.thing("belief", Belief)
+        f.done()
+        engine = belief.engine
+        recursive = isinstance(engine, Recursive)
+        if not (engine.kind == kind if recursive else type(engine) in engines):
+            raise f.wrong("has the engine of another learner")
+        return belief
+
+    return read
+
+
+# Pools --------------------------------------------------------------------------------------
+
+
+def _write_pool(w: Writer, held: Any) -> Any:
+    members, pool = held
+    return {"experts": write_members(w, members), "pool": w.thing(pool)}
+
+
+def _read_pool(f: Fields, one: Any) -> Any:
+    members = read_members(f, "experts", tuple(LEARNERS))
+    pool = f.thing("pool", Pool)
+    f.done()
+    if pool.size != len(members):
+        raise f.wrong(f"has {len(members)} experts for {pool.size} weights")
+    if isinstance(one, SafeOSLOG | SafeLogistic) and not set(one.experts) <= set(members):
+        raise f.wrong("lacks one of its experts")
+    return members, pool
+
+
+def _write_auto(w: Writer, state: State) -> Any:
+    return {"auto": w.thing(state)}
+
+
+def _read_auto(f: Fields, _: Any) -> Any:
+    state = f.thing("auto", State)
+    f.done()
+    return state
+
+
+# Delayed outcomes ---------------------------------------------------------------------------
+
+
+def _write_waiting(w: Writer, held: Waiting) -> Any:
+    return {
+        "learner": w.value(held.learner, "learner"),
+        "pending": [
+            [number, w.value(x, f"the x of ticket {number}"), w.value(said, "forecast")]
+            for number, (x, said) in held.pending.items()
+        ],
+        "issued": held.issued,
+        "dropped": held.dropped,
+        "settled": held.settled,
+        "book": w.numbers(held.book),
+    }
+
+
+def _read_waiting(f: Fields, _: Any) -> Waiting:
+    one = f.thing("learner", *LEARNERS)
+    listed, where = f.kept("pending")
+    held = Waiting(one)
+    held.issued, held.dropped = f.whole("issued"), f.whole("dropped")
+    held.settled = f.whole("settled")
+    if type(listed) is not list:
+        raise f.wrong("has no list of tickets")
+    last = -1
+    for entry in listed:
+        if type(entry) is not list or len(entry) != 3 or type(entry[0]) is not int:
+            raise f.wrong("has a ticket that is none")
+        number = entry[0]
+        if not last < number < held.issued:
+            raise f.wrong(f"has ticket {number} out of order")
+        said = f.reader.value(entry[2], where)
+        if type(said) is not float and not isinstance(said, np.ndarray):
+            raise f.wrong(f"has a forecast of ticket {number} that is none")
+        held.pending[number] = f.reader.value(entry[1], where), said
+        last = number
+    held.book = f.numbers("book", 2, 2, finite=False)
+    f.done()
+    if held.settled + held.dropped + len(held.pending) != held.issued:
+        raise f.wrong("has lost a ticket")
+    return held
+
+
+# Series -------------------------------------------------------------------------------------
+
+
+def _write_line(w: Writer, held: Line) -> Any:
+    return {
+        "learner": w.value(held.learner, "learner"),
+        "past": w.numbers(held.past),
+        "waiting": [[w.value(x, "a round that waits"), w.value(y, "y")] for x, y in held.waiting],
+        "rounds": held.rounds,
+        "loss": w.numbers(held.loss),
+    }
+
+
+def _read_line(f: Fields, one: Any) -> Line:
+    held = Line(f.thing("learner", *LEARNERS), max(one._lags()))
+    held.past = f.numbers("past", len(held.past))
+    listed, where = f.kept("waiting")
+    held.rounds = f.whole("rounds")
+    if type(listed) is not list or len(listed) > min(held.rounds, one._horizon() - 1):
+        raise f.wrong("has no list of rounds that wait, or too long a one")
+    for entry in listed:
+        if type(entry) is not list or len(entry) != 2:
+            raise f.wrong("has a round that is none")
+        x, y = (f.reader.value(part, where) for part in entry)
+        if type(y) is not float or not isinstance(x, np.ndarray | dict):
+            raise f.wrong("has a round that is none")
+        held.waiting.append((x, y))
+    held.loss = f.numbers("loss", 2, finite=False)
+    f.done()
+    return held
+
+
+# The list -----------------------------------------------------------------------------------
+
+learner(Ridge, _write_stream, _read_stream(layout.RIDGE, layout.CLIPPED), "_stream")
+learner(BayesianRidge, _write_stream, _read_stream(layout.BAYES), "_stream")
+learner(AAR, _write_stream, _read_stream(layout.AAR), "_stream")
+learner(OSLOG, _write_shrinking, _read_shrinking)
+learner(MAPLogistic, _write_belief, _read_belief(margin.LAPLACE, Mode))
+learner(BayesianLogistic, _write_belief, _read_belief(margin.ADF, Exact, TierneyKadane, Particles))
+learner(ImproperLogistic, _write_belief, _read_belief(margin.AIOLI))
+for _pool in (AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights, SafeOSLOG, SafeLogistic):
+    learner(_pool, _write_pool, _read_pool)
+learner(Auto, _write_auto, _read_auto)
+learner(Delayed, _write_waiting, _read_waiting)
+learner(Lagged, _write_line, _read_line)
+register(SLOG, _write_slog, _read_slog)
+LEARNERS.append(SLOG)

@@ -1,0 +1,298 @@
+"""How doors, kernels, budgets and feature maps are stored."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process import kernels as sk
+
+from noregret.budgets import (
+    FeatureMap,
+    Nystrom,
+    Polynomial,
+    RandomFourier,
+    Taylor,
+    Window,
+    _Fourier,
+    _Monomials,
+)
+from noregret.doors import Names, Positions
+from noregret.errors import NoRegretError, SnapshotError
+from noregret.features import short
+from noregret.glm.families import FAMILIES, Family
+from noregret.kernels import Kernel, is_vector
+from noregret.maps import DictionaryDoor, Inputs, MapDoor
+from noregret.snapshot.kinds import Fields, Writer, register
+
+__all__ = ["BUDGETS", "DOORS", "KERNELS", "MAPS", "read_points", "width", "write_points"]
+
+BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
+DOORS = (Positions, Names)
+MAPS = (_Fourier, _Monomials)
+KERNELS = (
+    sk.ConstantKernel,
+    sk.DotProduct,
+    sk.ExpSineSquared,
+    sk.Exponentiation,
+    sk.Matern,
+    sk.PairwiseKernel,
+    sk.Product,
+    sk.RBF,
+    sk.RationalQuadratic,
+    sk.Sum,
+    sk.WhiteKernel,
+)
+
+# Doors --------------------------------------------------------------------------------------
+
+
+def _write_positions(_: Writer, door: Positions) -> dict[str, Any]:
+    return {"size": door.size}
+
+
+def _read_positions(f: Fields) -> Positions:
+    door = Positions(f.whole("size", 0, 2**40))
+    f.done()
+    return door
+
+
+def _write_names(w: Writer, door: Names) -> dict[str, Any]:
+    # The vector packed last may differ from the next x in the signs of zeros, and is then used.
+    names = [w.value(name, f"the feature name {name!r}") for name in door.slots]
+    return {"names": ["list", *names], "last": w.numbers(door._last[1])}
+
+
+def _read_names(f: Fields) -> Names:
+    names = f.value("names")
+    try:
+        door = Names(names)
+    except TypeError as unhashable:
+        raise f.wrong(f"has a name that cannot be one: {unhashable}") from None
+    if type(names) is not list or door.size != len(names):
+        raise f.wrong("has a name twice")
+    if f.shape("last", 1) not in ((0,), (door.size,)):
+        raise f.wrong("remembers a row of another width")
+    last = f.numbers("last", *f.shape("last", 1), finite=False)
+    last.flags.writeable = False  # as packing leaves it
+    door._last = tuple(last.tolist()), last
+    f.done()
+    return door
+
+
+register(Positions, _write_positions, _read_positions)
+register(Names, _write_names, _read_names)
+
+
+def _write_inputs(w: Writer, inputs: Inputs) -> dict[str, Any]:
+    return {"door": w.thing(inputs.door)}
+
+
+def _read_inputs(f: Fields) -> Inputs:
+    inputs = Inputs(f.thing("door", *DOORS, optional=True))
+    f.done()
+    return inputs
+
+
+register(Inputs, _write_inputs, _read_inputs)
+
+# Kernels ------------------------------------------------------------------------------------
+
+
+def _write_kernel(w: Writer, kernel: Kernel) -> dict[str, Any]:
+    return {"function": w.value(kernel.function, "kernel"), "constant": bool(kernel.constant)}
+
+
+def _read_kernel(f: Fields) -> Kernel:
+    function = f.value("function")
+    if not callable(function):
+        raise f.wrong("has no function")
+    kernel = Kernel(function, constant=f.flag("constant"))
+    f.done()
+    return kernel
+
+
+def _write_sklearn(w: Writer, kernel: Any) -> dict[str, Any]:
+    chosen = kernel.get_params(deep=False)
+    if chosen.get("pairwise_kernels_kwargs") is not None:
+        raise SnapshotError(
+            f"kernel = {short(kernel)} cannot be stored: it has keywords of its own"
+        )
+    return {"parameters": {name: w.value(value, name) for name, value in chosen.items()}}
+
+
+def _read_sklearn(type_: Any) -> Callable[[Fields], Any]:
+    names = set(inspect.signature(type_).parameters)
+
+    def read(f: Fields) -> Any:
+        chosen = f.values("parameters")
+        f.done()
+        parts = [chosen.get(name) for name in ("k1", "k2", "kernel") if name in names]
+        if set(chosen) != names or not all(isinstance(part, sk.Kernel) for part in parts):
+            raise f.wrong("has other parameters")
+        if chosen.get("pairwise_kernels_kwargs") is not None:
+            raise f.wrong("has keywords of its own")
+        try:
+            return type_(**chosen)
+        except (TypeError, ValueError, AttributeError) as wrong:
+            raise f.wrong(f"makes no kernel: {wrong}") from None
+
+    return read
+
+
+register(Kernel, _write_kernel, _read_kernel)
+for _type in KERNELS:
+    register(_type, _write_sklearn, _read_sklearn(_type), f"sklearn.{_type.__name__}")
+
+# Budgets and maps ---------------------------------------------------------------------------
+
+
+def _write_budget(w: Writer, budget: Any) -> dict[str, Any]:
+    return {name: w.value(getattr(budget, name), name) for name in type(budget).__slots__}
+
+
+def _read_budget(type_: Any) -> Callable[[Fields], Any]:
+    def read(f: Fields) -> Any:
+        chosen = {name: f.value(name) for name in type_.__slots__}
+        f.done()
+        return type_(**chosen)  # checked when it is used
+
+    return read
+
+
+for _type in BUDGETS:
+    register(_type, _write_budget, _read_budget(_type))
+
+
+def _write_fourier(w: Writer, map_: _Fourier) -> dict[str, Any]:
+    return {"frequencies": w.numbers(map_.frequencies)}  # NumPy's random numbers may change
+
+
+def _read_fourier(f: Fields) -> _Fourier:
+    map_ = _Fourier(f.numbers("frequencies", *f.shape("frequencies", 2)))
+    f.done()
+    return map_
+
+
+def _write_monomials(_: Writer, map_: _Monomials) -> dict[str, Any]:
+    inputs = 1 + max((variable for _, variable in map_.terms), default=-1)
+    return {
+        "inputs": inputs,
+        "degree": map_.degree,
+        "width": map_.width,
+        "size": len(map_.weights),
+    }
+
+
+def _read_monomials(f: Fields) -> _Monomials:
+    n, degree = f.whole("inputs", 1, 2**20), f.whole("degree", 1, 2**10)
+    size = f.whole("size", 1, 2**20)
+    width = f.value("width")
+    f.done()
+    if width is not None and not (type(width) is float and 1e-30 <= width <= 1e30):
+        raise f.wrong("has a width that is none")
+    if math.comb(n + degree, degree) != size:
+        raise f.wrong(f"has {size} monomials, which {n} inputs of degree {degree} do not have")
+    try:
+        return _Monomials(n, degree, width)
+    except ArithmeticError as beyond:
+        raise f.wrong(f"does not fit in float64: {beyond}") from None
+
+
+register(_Fourier, _write_fourier, _read_fourier, "Fourier")
+register(_Monomials, _write_monomials, _read_monomials, "Monomials")
+
+
+def width(map_: FeatureMap) -> tuple[int, int]:
+    """How many inputs a map takes, and how many features it gives."""
+    if isinstance(map_, _Fourier):
+        return map_.frequencies.shape[0], 2 * map_.frequencies.shape[1]
+    assert isinstance(map_, _Monomials)
+    return 1 + max(variable for _, variable in map_.terms), len(map_.weights)
+
+
+def _write_map_door(w: Writer, door: MapDoor) -> dict[str, Any]:
+    return {"inputs": w.thing(door.inputs), "map": w.thing(door.map)}
+
+
+def _read_map_door(f: Fields) -> MapDoor:
+    inputs, map_ = f.thing("inputs", Inputs), f.thing("map", *MAPS)
+    f.done()
+    n, size = width(map_)
+    if inputs.door is None or inputs.door.size != n:
+        raise f.wrong("has a map for other inputs")
+    return MapDoor(inputs, map_, size)
+
+
+def _write_dictionary(w: Writer, door: DictionaryDoor) -> dict[str, Any]:
+    return {
+        "budget": w.thing(door.budget),
+        "kernel": w.thing(door.kernel),
+        "inputs": w.thing(door.inputs),
+        "kept": write_points(w, door.kept),
+        "triangle": w.numbers(door.triangle),
+    }
+
+
+def _read_dictionary(f: Fields) -> DictionaryDoor:
+    budget, kernel = f.thing("budget", Nystrom), f.thing("kernel", Kernel)
+    inputs = f.thing("inputs", Inputs)
+    kept = list(read_points(f, "kept", inputs))
+    s = len(kept)
+    triangle = np.asfortranarray(f.numbers("triangle", s, s))
+    f.done()
+    try:
+        budget.check()
+    except NoRegretError as wrong:
+        raise f.wrong(f"has a budget that makes no sense: {wrong}") from None
+    return DictionaryDoor(budget, kernel, inputs, kept, triangle)
+
+
+register(MapDoor, _write_map_door, _read_map_door)
+register(DictionaryDoor, _write_dictionary, _read_dictionary)
+
+
+def write_points(w: Writer, points: Any) -> Any:
+    """Inputs of a kernel: vectors as numbers, anything else as it is."""
+    if len(points) and is_vector(points[0]):
+        return {"as": "vectors", "points": w.numbers(np.array(points))}
+    listed = [w.value(x, f"input {t}") for t, x in enumerate(points)]
+    return {"as": "objects", "points": listed}
+
+
+def read_points(f: Fields, name: str, inputs: Inputs) -> Any:
+    """A matrix, or a list of objects, as the door has it."""
+    inner = f.inner(name)
+    if inner.text("as", ("vectors", "objects")) == "vectors":
+        count, n = inner.shape("points", 2)
+        if inputs.door is None or n != inputs.door.size:
+            raise f.wrong("has vectors of another width")
+        points = inner.numbers("points", count, n)
+        inner.done()
+        return points
+    listed, where = inner.kept("points")
+    inner.done()
+    if type(listed) is not list or (listed and inputs.door is not None):
+        raise f.wrong("has objects where vectors are due")
+    return [f.reader.value(x, f"{where}[{t}]") for t, x in enumerate(listed)]
+
+
+# Families -----------------------------------------------------------------------------------
+
+
+def _write_family(_: Writer, family: Family) -> dict[str, Any]:
+    if FAMILIES.get(family.name) != family:
+        raise SnapshotError(f"family = {family!r} cannot be stored: it is none of noregret's own")
+    return {"name": family.name}
+
+
+def _read_family(f: Fields) -> Family:
+    family = FAMILIES[f.text("name", FAMILIES)]
+    f.done()
+    return family
+
+
+register(Family, _write_family, _read_family)

@@ -1,0 +1,25 @@
+"""What every learner can do: go into a model file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["Stored"]
+
+FILES = "noregret.snapshot"  # it knows all learners, so that none can know it beforehand
+
+
+class Stored:
+    """`save` and `to_bytes` as methods; all else about model files is in noregret.snapshot."""
+
+    __slots__ = ()
+
+    def save(self, path: Any) -> None:
+        """Store the learner in a file, whole or not at all; `noregret.load` reads it back."""
+        import_module(FILES).save(self, path)
+
+    def to_bytes(self) -> bytes:
+        """The learner as the bytes of a model file; `noregret.from_bytes` reads them back."""
+        data: bytes = import_module(FILES).to_bytes(self)
+        return data
