@@ -13,9 +13,9 @@ __all__ = ["command"]
 
 SPREAD = (
     "ridge:fit_intercept=yes",
+    "ridge:fit_intercept=yes:drift=0.001",
     "aar:fit_intercept=yes",
-    "aar:fit_intercept=yes:drift=0.001",
-    "safe-oslog",
+    "safe-oslog:start=0.001",
     "auto",
 )
 YES_NO = ("bayesian-logistic:method=adf", "map-logistic:history=no", "improper-logistic")

@@ -47,6 +47,11 @@ class Player:
     certificate: Any = None
     columns: list[Played] = field(default_factory=list)  # what a report draws, if one is wanted
 
+    @property
+    def rmse(self) -> float:
+        """Of the rounds of this run."""
+        return math.sqrt(self.errors / self.rounds) if self.rounds else math.nan
+
     def play(self, piece: Piece) -> Played:
         """Forecast every row, and learn those that have an outcome."""
         T = len(piece.y)

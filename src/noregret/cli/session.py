@@ -77,11 +77,12 @@ class Session:
         quiet: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
-        kept = None if state is None else recall(state, self)
+        if state is not None:
+            recall(state, self)
         output = open_output(out, out_format, go_on=bool(self.reading.past))
         try:
             with self.stop.heard():
-                self._play(output, state, kept, save_every, keep=report is not None)
+                self._play(output, state, save_every, keep=report is not None)
         finally:
             output.close()
         if report is not None:
@@ -95,10 +96,8 @@ class Session:
             return 128 + self.stop.signal
         return 1 if failed else 0
 
-    def _play(
-        self, output: Output, state: str | None, kept: Any, save_every: int, *, keep: bool
-    ) -> None:
-        progress = show.Progress(None)
+    def _play(self, output: Output, state: str | None, save_every: int, *, keep: bool) -> None:
+        progress = show.Progress()
         saved = 0
         try:
             for piece in self._pieces():
@@ -110,19 +109,16 @@ class Session:
                 self.last = int(piece.places[-1])
                 first = self.players[0]
                 bound = None if first.certificate is None else first.certificate.bound
-                progress.tell(self.rows, self.rows, first.loss, bound)
+                progress.tell(self.rows, first.loss, bound)
                 if state is not None and self.rows - saved >= save_every:
-                    store(state, self, kept)
+                    store(state, self)
                     saved = self.rows
                 if self.stop.signal:
                     break
         finally:
             progress.close()
-            if state is not None and (self.rows or kept is None) and self._learned():
-                store(state, self, kept)
-
-    def _learned(self) -> bool:
-        return self.rows > 0
+            if state is not None and self.rows > saved:
+                store(state, self)
 
     def _pieces(self) -> Iterator[Piece]:
         """The pieces; waiting for the next one may be interrupted."""
@@ -158,32 +154,30 @@ class Session:
             player.columns.append(one)
 
     def _tell(self, *, err: bool) -> None:
-        """The table at the end."""
+        """What came of it."""
         screen = show.console(err=err)
+
+        def say(words: str) -> None:
+            screen.print(words, markup=False, soft_wrap=True)
+
+        reading = self.reading
         if not self.rows:
-            screen.print("no new rows")
+            say(f"{reading.name}: no new rows")
             return
-        name, unit = self.reading.name, self.reading.unit
-        words = f"{self.rows:,} rows of {name}, {len(self.encoding.slots)} features"
-        screen.print(words, markup=False)
-        if self.reading.bad:
-            screen.print(
-                f"{self.reading.bad:,} bad {unit}s left out; {self.reading.first}", markup=False
-            )
+        say(f"{self.rows:,} rows of {reading.name}, {len(self.encoding.slots)} features")
+        if reading.bad:
+            say(f"{reading.bad:,} bad {reading.unit}s left out, the first: {reading.first}")
         for column in self.encoding.left_out:
-            screen.print(
-                f"column {column!r} holds times, which are no features: left out (--calendar)",
-                markup=False,
-            )
-        for player in self.players:
+            say(f"column {column!r} holds times, which are no features: left out (--calendar)")
+        if len(self.players) == 1:
+            player = self.players[0]
             if player.rounds:
-                rmse = np.sqrt(player.errors / player.rounds)
-                screen.print(
-                    f"{player.name}: {player.rounds:,} outcomes, loss "
-                    f"{show.number(player.loss)}, RMSE {show.number(rmse)}",
-                    markup=False,
-                )
+                rmse = show.number(player.rmse)
+                loss = show.number(player.loss)
+                say(f"{player.name}: {player.rounds:,} outcomes, loss {loss}, RMSE {rmse}")
                 screen.print(show.certificates(_certificates(player)))
+        else:
+            screen.print(show.contest(self.players))
 
 
 def _certificates(player: Player) -> list[Any]:

@@ -6,7 +6,7 @@ import sys
 from time import perf_counter
 from typing import Any
 
-__all__ = ["Progress", "certificates", "console", "grid", "number"]
+__all__ = ["Progress", "certificates", "console", "contest", "grid", "number"]
 
 
 def console(*, err: bool = False) -> Any:
@@ -54,12 +54,27 @@ def certificates(found: list[Any]) -> Any:
     return grid("", head, rows)
 
 
+def contest(players: list[Any]) -> Any:
+    """Learners side by side, the best first, each with its main certificate."""
+    rows = []
+    for player in sorted(players, key=lambda one: one.loss):
+        sides, verdict = ["-"] * 3, "nothing proved"
+        found = player.learner.certificates() if player.certificate is not None else []
+        if found:
+            main = found[0]
+            sides = [number(value) for value in (main.comparator, main.bound, main.slack)]
+            verdict = {True: "yes", False: "NO", None: "no claim"}[main.holds]
+        rows.append([player.name, number(player.rmse), number(player.loss), *sides, verdict])
+    head = ["learner", "RMSE", "loss", "best in hindsight", "bound", "slack", "holds"]
+    return grid("", head, rows)
+
+
 class Progress:
     """Rounds, rounds a second, running loss and bound; on a terminal only, once a piece."""
 
-    def __init__(self, total: int | None) -> None:
+    def __init__(self) -> None:
         self.bar: Any = None
-        self.begin, self.total = perf_counter(), total
+        self.begin = perf_counter()
         if sys.stderr.isatty():
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
@@ -71,15 +86,15 @@ class Progress:
                 console=console(err=True),
                 transient=True,
             )
-            self.task = self.bar.add_task("forecasting", total=total, words="")
+            self.task = self.bar.add_task("forecasting", total=None, words="")
             self.bar.start()
 
-    def tell(self, rounds: int, done: float, loss: float, bound: float | None) -> None:
+    def tell(self, rounds: int, loss: float, bound: float | None) -> None:
         """How far it is."""
         if self.bar is not None:
             speed = rounds / max(perf_counter() - self.begin, 1e-9)
             words = f"{rounds:,} rounds, {speed:,.0f}/s, loss {loss:,.6g}, bound {number(bound)}"
-            self.bar.update(self.task, completed=done, words=words)
+            self.bar.update(self.task, words=words)
 
     def close(self) -> None:
         """Leave no trace."""
