@@ -71,7 +71,7 @@ def command(**options: Any) -> int:
         learners = {k: Lagged(v, lags, options["horizon"]) for k, v in learners.items()}
     elif options["horizon"] > 1:
         raise click.UsageError("--horizon needs --lags: features of x are taken as they are")
-    session = Session(source, encoding, learners)
+    session = Session(source, encoding, learners, yes_no=options["yes_no"])
     return session.run(
         out=options["out"], out_format=options["out_format"], report=options["report"]
     )

@@ -8,14 +8,15 @@ by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from noregret.cli.running import before, bounds
 from noregret.cores.blocks import CROSSOVER
-from noregret.errors import SourceError
+from noregret.errors import InputError, NumericalError, SourceError
 from noregret.frames import Frame
 from noregret.lagged import Lagged
 from noregret.sources.block import Block, Reading
@@ -23,6 +24,9 @@ from noregret.sources.encoding import Encoding, Piece
 from noregret.types import Vector
 
 __all__ = ["Played", "Player", "rounds_of"]
+
+Refuse = Callable[[int, str], None]
+"""What to do with a row that a learner refuses."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +47,7 @@ class Player:
     learner: Any
     loss: float = 0.0  # so far in this run
     errors: float = 0.0  # sum (y - forecast)^2
+    yes_no: bool = False  # outcomes must be 0 or 1
     rounds: int = 0
     certificate: Any = None
     columns: list[Played] = field(default_factory=list)  # what a report draws, if one is wanted
@@ -52,8 +57,17 @@ class Player:
         """Of the rounds of this run."""
         return math.sqrt(self.errors / self.rounds) if self.rounds else math.nan
 
-    def play(self, piece: Piece) -> Played:
-        """Forecast every row, and learn those that have an outcome."""
+    def play(self, piece: Piece, reading: Reading | None = None) -> Played:
+        """Forecast every row, and learn those that have an outcome.
+
+        With a reading, rows that the learner refuses are bad rows; without one they are errors.
+        """
+
+        def refuse(row: int, complaint: str) -> None:
+            if reading is None:
+                raise SourceError(f"row {row}: {complaint}")
+            reading.skip(int(piece.places[row]), complaint)
+
         T = len(piece.y)
         if not piece.frame.shape[1] and not isinstance(self.learner, Lagged):
             raise SourceError(
@@ -62,29 +76,49 @@ class Player:
         played = Played(*(np.full(T, math.nan) for _ in range(4)))
         for start, stop, known in _runs(piece.y):
             frame, y = piece.frame.part(start, stop), piece.y[start:stop]
-            rows = slice(start, stop)
             if known:
-                self._learn(frame, y, played, rows)
+                self._learn(frame, y, played, start, refuse)
             else:
-                played.forecast[rows] = self._forecast(frame, played.std[rows])
+                said = self._forecast(frame, played.std[start:stop])
+                played.forecast[start:stop] = said
         return played
 
-    def _learn(self, frame: Frame, y: Vector, played: Played, rows: slice) -> None:
-        step = 1 if _one_by_one(self.learner, frame.shape[1]) else len(y)
-        for at in range(0, len(y), step):
-            part = slice(rows.start + at, rows.start + at + step)
-            replay = self.learner.replay(frame.part(at, at + step), y[at : at + step])
-            played.forecast[part] = replay.forecast
-            played.loss[part] = replay.loss
-            noise = getattr(_inner(self.learner), "noise_var", None)
-            if replay.spread is not None and noise is not None:
-                played.std[part] = np.sqrt(noise * replay.spread)
-            self.certificate = replay.certificate
-            if self.certificate.bound is not None:
-                played.bound[part.stop - 1] = self.certificate.bound
-        self.loss += float(played.loss[rows].sum())
-        self.errors += float(((y - played.forecast[rows]) ** 2).sum())
+    def _learn(self, frame: Frame, y: Vector, played: Played, at: int, refuse: Refuse) -> None:
+        """Replay rows; those that the learner refuses are found one by one."""
+        if len(y) > 1 and _one_by_one(self.learner, frame.shape[1]):
+            return self._each(frame, y, played, at, refuse)
+        if self.yes_no and not np.isin(y, (0.0, 1.0)).all():
+            if len(y) > 1:
+                return self._each(frame, y, played, at, refuse)
+            return refuse(at, f"the outcome {y[0]:g} is neither 0 nor 1")
+        inner = _inner(self.learner)
+        so_far = before(_now(self.learner))
+        try:
+            replay = self.learner.replay(frame, y)
+        except (InputError, NumericalError) as refused:
+            if len(y) > 1:  # the learner is as it was
+                return self._each(frame, y, played, at, refuse)
+            return refuse(at, str(refused))
+        rows = slice(at, at + len(y))
+        played.forecast[rows] = replay.forecast
+        played.loss[rows] = replay.loss
+        noise = getattr(inner, "noise_var", None)
+        if replay.spread is not None and noise is not None:
+            played.std[rows] = np.sqrt(noise * replay.spread)
+        self.certificate = replay.certificate
+        running = bounds(_now(self.learner), so_far, replay, y)
+        if running is not None:
+            played.bound[rows] = running
+        elif self.certificate.bound is not None:
+            played.bound[rows.stop - 1] = self.certificate.bound
+        self.loss += float(replay.loss.sum())
+        self.errors += float(((y - replay.forecast) ** 2).sum())
         self.rounds += len(y)
+        return None
+
+    def _each(self, frame: Frame, y: Vector, played: Played, at: int, refuse: Refuse) -> None:
+        for t in range(len(y)):
+            self._learn(frame.part(t, t + 1), y[t : t + 1], played, at + t, refuse)
 
     def _forecast(self, frame: Frame, std: Vector) -> list[float]:
         said = []
@@ -98,7 +132,17 @@ class Player:
 
 
 def _inner(learner: Any) -> Any:
+    """The learner as it was given, inside its lags."""
     return learner.learner if isinstance(learner, Lagged) else learner
+
+
+def _now(learner: Any) -> Any:
+    """The learner as it is now; None for what has no running bound."""
+    if not isinstance(learner, Lagged):
+        return learner
+    if learner.horizon > 1 or learner._held is None:
+        return None
+    return learner._held.learner
 
 
 def _one_by_one(learner: Any, width: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from noregret.cli.options import data_options, model_options, parameters_of, source_of
-from noregret.registry import make
+from noregret.registry import MODELS, make
 
 __all__ = ["command"]
 
@@ -82,7 +82,8 @@ def command(**options: Any) -> int:
     elif horizon > 1:
         raise click.UsageError("--horizon needs --lags: features of x are taken as they are")
     out = options["out"] if options["out"] or not source.live else "-"
-    session = Session(source, encoding, {options["model"]: learner})
+    yes_no = MODELS[options["model"]].yes_no
+    session = Session(source, encoding, {options["model"]: learner}, yes_no=yes_no)
     return session.run(
         out=out,
         out_format=options["out_format"],

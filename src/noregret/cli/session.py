@@ -57,9 +57,18 @@ class Stop:
 class Session:
     """A source, how its columns become features, and the learners."""
 
-    def __init__(self, source: Source, encoding: Encoding, learners: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        encoding: Encoding,
+        learners: dict[str, Any],
+        *,
+        yes_no: bool = False,
+    ) -> None:
         self.source, self.encoding = source, encoding
-        self.players = [Player(name, learner) for name, learner in learners.items()]
+        self.players = [
+            Player(name, learner, yes_no=yes_no) for name, learner in learners.items()
+        ]
         self.reading: Reading = source.reading()
         self.stop = Stop()
         self.rows = 0  # of this run
@@ -101,7 +110,7 @@ class Session:
         saved = 0
         try:
             for piece in self._pieces():
-                played = [player.play(piece) for player in self.players]
+                played = [player.play(piece, self.reading) for player in self.players]
                 self._write(output, piece, played)
                 if keep:
                     self._keep(piece, played)
@@ -177,7 +186,7 @@ class Session:
                 say(f"{player.name}: {player.rounds:,} outcomes, loss {loss}, RMSE {rmse}")
                 screen.print(show.certificates(_certificates(player)))
         else:
-            screen.print(show.contest(self.players))
+            screen.print(show.contest(self.players, yes_no=self.players[0].yes_no))
 
 
 def _certificates(player: Player) -> list[Any]:

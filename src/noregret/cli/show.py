@@ -54,19 +54,24 @@ def certificates(found: list[Any]) -> Any:
     return grid("", head, rows)
 
 
-def contest(players: list[Any]) -> Any:
-    """Learners side by side, the best first, each with its main certificate."""
+def contest(players: list[Any], *, yes_no: bool) -> Any:
+    """Learners side by side, the best first, each with its first upper bound."""
+
+    def paid(player: Any) -> float:
+        return float(player.loss if yes_no else player.errors)
+
     rows = []
-    for player in sorted(players, key=lambda one: one.loss):
+    for player in sorted(players, key=paid):
         sides, verdict = ["-"] * 3, "nothing proved"
         found = player.learner.certificates() if player.certificate is not None else []
         if found:
-            main = found[0]
+            main = next((one for one in found if one.kind == "upper bound"), found[0])
             sides = [number(value) for value in (main.comparator, main.bound, main.slack)]
-            verdict = {True: "yes", False: "NO", None: "no claim"}[main.holds]
-        rows.append([player.name, number(player.rmse), number(player.loss), *sides, verdict])
-    head = ["learner", "RMSE", "loss", "best in hindsight", "bound", "slack", "holds"]
-    return grid("", head, rows)
+            failed = any(one.holds is False for one in found)
+            verdict = "NO" if failed else {True: "yes", None: "no claim"}[main.holds]
+        rows.append([player.name, number(player.rmse), number(paid(player)), *sides, verdict])
+    loss = "log loss" if yes_no else "square loss"
+    return grid("", ["learner", "RMSE", loss, "best in hindsight", "bound", "slack", "holds"], rows)
 
 
 class Progress:

@@ -63,6 +63,7 @@ class Encoding:
     counts: dict[str, int] = field(default_factory=dict)  # by column: values seen
     left_out: dict[str, None] = field(default_factory=dict)  # times that are no features
     met: bool = False  # the target has been there
+    rows: int = 0  # that have come in this reading
 
     def memory(self) -> dict[str, Any]:
         """All that must be kept to go on later, as JSON has it."""
@@ -88,6 +89,7 @@ class Encoding:
         """The rounds of a block."""
         if not len(block):
             return
+        self.rows += len(block)
         used = self._used(block, reading)
         if self.calendar:
             block = self._dated(block, reading)
@@ -104,7 +106,7 @@ class Encoding:
             assert self.time is not None
             X[:, : len(CALENDAR)] = _calendar(block.columns[self.time])
         y = block.columns.get(self.target, np.full(len(block), np.nan))
-        times = block.columns[self.time] if self.time in block.columns else None
+        times = None if self.time is None else block.columns.get(self.time)
         names = list(self.slots)
         cuts = sorted({0, *births.values()})
         for start, stop in zip(cuts, [*cuts[1:], len(block)]):
@@ -119,7 +121,9 @@ class Encoding:
 
     def finish(self, reading: Reading) -> None:
         """Nothing more will come."""
-        if not self.met:
+        if not self.rows and not reading.past and not reading.bad:
+            raise reading.fail("there is not one row in it")
+        if self.rows and not self.met:
             raise reading.fail(f"there is not one row with a column {self.target!r}")
 
     # Columns --------------------------------------------------------------------------------
