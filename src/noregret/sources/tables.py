@@ -81,7 +81,10 @@ def _duckdb(path: str, query: str, reading: Reading) -> Iterator[Block]:
     try:
         connection = duckdb.connect(path or ":memory:", read_only=bool(path))
         try:
-            reader = connection.execute(query).to_arrow_reader(ROWS)
+            answer = connection.sql(query)
+            if answer is None:
+                raise reading.fail("the query has no rows to give: it must be a SELECT")
+            reader = answer.to_arrow_reader(ROWS)
             _unique(reader.schema.names, reading)
             yield from _batches(reader, reading)
         finally:
