@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from commands import forecasts, noregret, stream, write
 
 import noregret as nr
+from commands import forecasts, noregret, stream, write
 from noregret.cli import COMMANDS
 from noregret.frames import Frame
 from noregret.registry import MODELS, make

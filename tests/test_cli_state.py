@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from commands import forecasts, noregret, stream, write
 
 import noregret as nr
+from commands import forecasts, noregret, stream, write
 
 MODELS = [
     ["-m", "aar"],

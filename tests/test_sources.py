@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from commands import stream, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commands import stream, write
 from noregret.errors import SourceError
 from noregret.sources import Source, lines
 from noregret.sources.encoding import Encoding
@@ -194,7 +194,9 @@ def test_kinds_of_columns(tmp_path: Path) -> None:
     assert table["day cos"] == pytest.approx([-1, 1])
     names, X, *_ = rounds(csv_of(tmp_path, "1,2\n3,4\n", names=["a", "y"]))
     assert (names, X.tolist()) == (["a"], [[1], [3]])
-    names, X, *_ = rounds(csv_of(tmp_path, "a,y\nNaN,1\n3,4\n", missing_words=["NaN"]), missing="zero")
+    names, X, *_ = rounds(
+        csv_of(tmp_path, "a,y\nNaN,1\n3,4\n", missing_words=["NaN"]), missing="zero"
+    )
     assert X.tolist() == [[0], [3]]
 
 

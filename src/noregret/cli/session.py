@@ -66,9 +66,7 @@ class Session:
         yes_no: bool = False,
     ) -> None:
         self.source, self.encoding = source, encoding
-        self.players = [
-            Player(name, learner, yes_no=yes_no) for name, learner in learners.items()
-        ]
+        self.players = [Player(name, learner, yes_no=yes_no) for name, learner in learners.items()]
         self.reading: Reading = source.reading()
         self.stop = Stop()
         self.rows = 0  # of this run

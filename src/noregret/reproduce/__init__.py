@@ -1,1 +1,1 @@
-"""To come."""
+"""Published tables and figures, redone: each module has one paper or page."""
