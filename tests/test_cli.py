@@ -77,7 +77,7 @@ def test_run_equals_replay_in_every_output(tmp_path: Path, data: Path, capfd) ->
         ["--model", "bayesian-ridge", "--noise-var", "0.3", "--fit-intercept"],
         ["--model", "aar", "--lags", "1,3"],
     ],
-    ids=lambda chosen: " ".join(chosen),
+    ids=" ".join,
 )
 def test_the_running_bound_is_that_of_the_certificate(tmp_path: Path, data: Path, chosen) -> None:
     out = tmp_path / "out.csv"
@@ -236,7 +236,7 @@ def test_a_failing_certificate_is_exit_code_1(data: Path, monkeypatch, capsys) -
         ["certify", "nowhere.nr"],
         ["nothing"],
     ],
-    ids=lambda arguments: " ".join(arguments),
+    ids=" ".join,
 )
 def test_bad_input_is_one_line_and_exit_code_2(data: Path, arguments, capsys, monkeypatch) -> None:
     monkeypatch.chdir(data.parent)

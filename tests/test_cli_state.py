@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -32,11 +33,12 @@ MODELS = [
 def parts(tmp_path: Path, frame: pl.DataFrame, cuts: list[int]) -> list[Path]:
     ends = [0, *cuts, len(frame)]
     return [
-        write(frame[a:b], tmp_path / f"part{k}.csv") for k, (a, b) in enumerate(zip(ends, ends[1:]))
+        write(frame[a:b], tmp_path / f"part{k}.csv")
+        for k, (a, b) in enumerate(itertools.pairwise(ends))
     ]
 
 
-@pytest.mark.parametrize("chosen", MODELS, ids=lambda chosen: " ".join(chosen))
+@pytest.mark.parametrize("chosen", MODELS, ids=" ".join)
 def test_files_chain_to_the_last_bit(tmp_path: Path, chosen) -> None:
     frame = stream(160)
     whole = write(frame, tmp_path / "whole.csv")

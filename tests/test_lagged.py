@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_pieces_are_the_whole_to_the_last_bit(cuts, h) -> None:
     whole = nr.Lagged(nr.AAR(0.1), [1, 2, 10], h).replay(X, y).forecast
     learner = nr.Lagged(nr.AAR(0.1), [1, 2, 10], h)
     ends = [0, *sorted(cuts), 60]
-    parts = [learner.replay(X[a:b], y[a:b]).forecast for a, b in zip(ends, ends[1:])]
+    parts = [learner.replay(X[a:b], y[a:b]).forecast for a, b in itertools.pairwise(ends)]
     assert np.array_equal(np.concatenate(parts), whole)
 
 
@@ -98,7 +99,7 @@ def test_certificates_are_the_learners_at_horizon_1_and_a_report_beyond() -> Non
     y = series(50)
     learner = nr.Lagged(nr.AAR(), [1, 2])
     learner.replay(None, y)
-    assert [c.holds for c in learner.certificates()][0] is True
+    assert next(c.holds for c in learner.certificates()) is True
     assert learner.certificate().rounds == 50
     ahead = nr.Lagged(nr.AAR(), [1, 2], 3)
     replay = ahead.replay(None, y)

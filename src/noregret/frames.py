@@ -29,7 +29,7 @@ class Frame:
         self.slots = {name: slot for slot, name in enumerate(self.columns)}
 
     def __len__(self) -> int:
-        return self.shape[0]
+        return len(self.values)
 
     def __getitem__(self, name: str) -> Vector:
         column: Vector = self.values[:, self.slots[name]]

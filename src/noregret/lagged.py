@@ -83,7 +83,7 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         if not isinstance(lags, list | tuple | range | np.ndarray) or not len(lags):
             raise ParameterError(f"lags = {lags!r}: give a list of whole numbers, such as [1, 2]")
         for k in lags:
-            if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= LONGEST:
+            if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= int(k) <= LONGEST:
                 raise ParameterError(f"lags = {lags!r}: each must be a whole number from 1 on")
         if len({int(k) for k in lags}) != len(lags):
             raise ParameterError(f"lags = {lags!r}: a lag comes twice")
@@ -91,7 +91,7 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
 
     def _horizon(self) -> int:
         h = self.horizon
-        if not isinstance(h, Integral) or isinstance(h, bool) or not 1 <= h <= LONGEST:
+        if not isinstance(h, Integral) or isinstance(h, bool) or not 1 <= int(h) <= LONGEST:
             raise ParameterError(f"horizon = {h!r}: it must be a whole number from 1 on")
         return int(h)
 
@@ -179,8 +179,8 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         if not scalar:
             raise OutcomeError(f"y has shape {np.shape(y)}: Lagged takes one outcome a round")
         if X is None or 0 in np.shape(X):
-            names = None if X is None or features.frame_names(X) is None else []
-            return np.empty((size, 0)), names, table[:, 0]
+            bare = X is None or features.frame_names(X) is None
+            return np.empty((size, 0)), None if bare else [], table[:, 0]
         xs, names = features.table(X)
         return xs, names, table[:, 0]
 

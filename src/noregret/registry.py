@@ -1,4 +1,4 @@
-"""Learners by name, for the command line and whoever else takes names: what each promises and costs.
+"""Learners by name, for whoever takes names: what each promises, what it costs.
 
 Importing this costs nothing: a learner's module is loaded when one is made.
 """
@@ -129,12 +129,12 @@ MODELS = {
     ),
 }
 
-_BUDGETS = {
-    "nystrom": ("Nystrom", int),
-    "window": ("Window", int),
-    "fourier": ("RandomFourier", int, float),
-    "taylor": ("Taylor", int, float),
-    "polynomial": ("Polynomial", int),
+_BUDGETS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "nystrom": ("Nystrom", (int,)),
+    "window": ("Window", (int,)),
+    "fourier": ("RandomFourier", (int, float)),
+    "taylor": ("Taylor", (int, float)),
+    "polynomial": ("Polynomial", (int,)),
 }
 
 
@@ -181,8 +181,8 @@ def _read(key: str, text: str) -> Any:
 
 def _budget(text: str) -> Any:
     name, *sizes = text.split(":")
-    maker, *kinds = _BUDGETS[name]
+    maker, kinds = _BUDGETS[name]
     if not 1 <= len(sizes) <= len(kinds):
         raise ValueError(text)
-    made = getattr(importlib.import_module("noregret.budgets"), str(maker))
+    made = getattr(importlib.import_module("noregret.budgets"), maker)
     return made(*(kind(size) for kind, size in zip(kinds, sizes)))

@@ -74,8 +74,8 @@ def command(rounds: int, data: str | None, report: str | None) -> int:
     X, y = load_stream(rounds)
     if data is not None:
         table = np.column_stack([X, y])
-        head = ",".join((*FEATURES, "load"))
-        np.savetxt(data, table, fmt="%.17g", delimiter=",", header=head, comments="")
+        line = ",".join((*FEATURES, "load"))
+        np.savetxt(data, table, fmt="%.17g", delimiter=",", header=line, comments="")
     screen = show.console()
     screen.print(
         f"{rounds:,} hours of load; features: {', '.join(FEATURES)}, and a constant.\n"

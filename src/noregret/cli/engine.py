@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def _runs(y: Vector) -> Iterator[tuple[int, int, bool]]:
     """Rows in a row that have, or have not, an outcome."""
     known = ~np.isnan(y)
     cuts = [0, *(np.flatnonzero(known[1:] != known[:-1]) + 1).tolist(), len(y)]
-    for start, stop in zip(cuts, cuts[1:]):
+    for start, stop in pairwise(cuts):
         yield start, stop, bool(known[start])
 
 

@@ -14,7 +14,7 @@ __all__ = ["Listed", "data_options", "model_options", "parameters_of", "source_o
 Decorator = Callable[[Any], Any]
 
 
-class Listed(click.ParamType):
+class Listed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """a,b,c"""  # noqa: D400  # Click shows it
 
     name = "a,b,..."

@@ -68,7 +68,8 @@ class Parquet:
     ROWS = 1 << 16
 
     def __init__(self, path: Path) -> None:
-        self.path, self.writer = path, None
+        self.path = path
+        self.writer: Any = None
         self.arrow = module("pyarrow", "writing Parquet")
         self.parquet = module("pyarrow.parquet", "writing Parquet")
         self.held: list[Any] = []

@@ -31,6 +31,7 @@ def bounds(learner: Any, so_far: Totals | None, replay: Replay, y: Vector) -> Ve
         return None
     with np.errstate(all="ignore"):  # what overflows is infinite here and refused elsewhere
         assert replay.spread is not None
+        assert replay.mean is not None
         d, e = replay.spread, y - replay.mean
         V = np.cumsum(e * e / d) + (so_far.fit if so_far else 0.0)
         Lam = np.cumsum(np.log(d)) + (so_far.log_det if so_far else 0.0)

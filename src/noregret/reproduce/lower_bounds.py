@@ -72,7 +72,7 @@ def tables() -> list[Shown]:
             "published: at most 4 ln det, clipped",
             [on_stream(*doubling(T)) for T in ROUNDS],
             [4.0 * value for value in logs],
-            f"Ridge's regret over ln det nears 3/(2 ln 2) = {LIMIT:.4f}: no smaller factor is true.",
+            f"Ridge nears 3/(2 ln 2) = {LIMIT:.4f} times ln det: no smaller factor is true.",
         ),
         (
             "Opponent of Bayes (Kakade and Ng, Theorem 2.3): regret in log loss",

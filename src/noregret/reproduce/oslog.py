@@ -39,6 +39,7 @@ class File:
 
     @property
     def early(self) -> int:
+        """How many rounds choose a."""
         return round(SHARE * len(self.y))
 
     def choose(self, make: Callable[[float], Any]) -> float:
@@ -57,6 +58,7 @@ class File:
         ]
 
     def later(self, forecasts: Vector) -> float:
+        """The same without round 1."""
         return correlation(forecasts[1:], self.y[1:])
 
     def without_lira(self) -> float:
@@ -108,13 +110,12 @@ def table1(X: Matrix, y: Vector) -> list[Shown]:
             late = [f"{replay.loss[1:].sum():.4f}", f"{file.later(g):.3f}"]
             rows.append(["OSLOG, round 1 not counted", f"{a:.3g}", *late, "", ""])
     notes = [
-        f"{len(y)} rounds, {X.shape[1]} features, no intercept, time order; a has the least loss "
-        f"on the first {100 * SHARE:.0f} % of the rounds, of {len(GRID)} values.",
-        "AAR's and ORR's losses come out as printed. R2 is the squared correlation.",
-        "OSLOG differs: with all weights 1 at the start its first forecast is the sum of the "
-        "features, and that one round costs a fifth of the whole. The printed figures are those "
-        "without round 1, or of another start.",
-        "The gaze data are not to be had.",
+        f"{len(y)} rounds, {X.shape[1]} features, no intercept, time order.",
+        f"a has the least loss on the first {100 * SHARE:.0f} % of the rounds, of {len(GRID)}.",
+        "AAR's and ORR's losses come out as printed, AAR's R2 (squared correlation) but for a unit",
+        "in the last digit. OSLOG differs: its weights start at 1, so its first forecast is the",
+        "sum of the features, and that round costs a fifth of the whole. The printed figures are",
+        "those without round 1, or of another start. The gaze data are not to be had.",
     ]
     head = ["", "a", "CSL", "R2", "mean", "variance"]
     return [Shown("Table 1: losses", head, rows, notes)]
@@ -126,14 +127,8 @@ def table2(X: Matrix, y: Vector, *, seconds: float = 3.0) -> list[Shown]:
     pairs = list(zip(list(X), y.tolist()))
     chosen = {name: file.choose(make) for name, make in MAKERS.items()}
     ways: dict[str, dict[str, Callable[[int], Any]]] = {
-        "one at a time": {
-            name: lambda _, f=make, a=chosen[name]: run(lambda: f(a), pairs)
-            for name, make in MAKERS.items()
-        },
-        "replay": {
-            name: lambda _, f=make, a=chosen[name]: f(a).replay(X, y)
-            for name, make in MAKERS.items()
-        },
+        "one at a time": {k: _looped(v, chosen[k], pairs) for k, v in MAKERS.items()},
+        "replay": {k: _replayed(v, chosen[k], X, y) for k, v in MAKERS.items()},
     }
     rows = [
         [f"{data}, published", *(f"{value / times[0]:.2f}" for value in times)]
@@ -147,7 +142,15 @@ def table2(X: Matrix, y: Vector, *, seconds: float = 3.0) -> list[Shown]:
         rows.append([f"ISE, ours, {way}", *map(str, ratios)])
     notes = [
         "A run's time as a multiple of AAR's: median and quartiles over repetitions in turns.",
-        "All three solve a system every round in the paper. AAR and ridge here update a factor "
+        "In the paper all three solve a system every round. AAR and ridge here update a factor",
         "instead, in O(n^2); OSLOG has no such update, so it costs more, not less.",
     ]
     return [Shown("Table 2: times", ["", *MAKERS], rows, notes)]
+
+
+def _looped(make: Any, a: float, rows: list[tuple[Vector, float]]) -> Callable[[int], Any]:
+    return lambda _: run(lambda: make(a), rows)
+
+
+def _replayed(make: Any, a: float, X: Matrix, y: Vector) -> Callable[[int], Any]:
+    return lambda _: make(a).replay(X, y)

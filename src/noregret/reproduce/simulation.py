@@ -44,6 +44,7 @@ class Setting:
         return f"{self.active} active, coefficients {'|N(0, 1)|' if self.positive else 'N(0, 1)'}"
 
     def draw(self, seed: int) -> tuple[Matrix, Vector]:
+        """Predictors and outcomes of one seed."""
         rng = np.random.default_rng(seed)
         X, noise = rng.standard_normal((ROUNDS, FEATURES)), rng.standard_normal(ROUNDS)
         w, order = rng.standard_normal(FEATURES), rng.permutation(FEATURES)
@@ -71,6 +72,7 @@ class Results:
         return self.errors[setting][:, LEARNERS.index(learner), list(SPANS).index(span)]
 
     def mean(self, setting: Setting, learner: str, span: str = ALL) -> float:
+        """The mean over seeds."""
         return float(self.of(setting, learner, span).mean())
 
     def span(self, settings: list[Setting], learner: str, span: str = ALL) -> str:

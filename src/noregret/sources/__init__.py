@@ -40,7 +40,7 @@ DATABASES = ("sqlite", "duckdb")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where rows come from; `blocks` reads them once.
+    r"""Where rows come from; `blocks` reads them once.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -109,9 +109,9 @@ class Source:
         reading = reading or self.reading()
         if self.database:
             if not self.query:
-                raise SourceError(f"{self.data}: say which rows: --query 'SELECT ... FROM ...'")
-            path = self.data.partition(":")[2]
-            yield from read_query(self.database, path, self.query, reading)
+                raise SourceError(f"{self.data}: say which rows with --query")
+            place = self.data.partition(":")[2]
+            yield from read_query(self.database, place, self.query, reading)
             return
         if self.query:
             raise SourceError(

@@ -197,7 +197,8 @@ def _fitting(kind: str, value: Any, *, typed: bool) -> Any:
     if kind == OTHER:
         raise ValueError(f"{short(value)} is neither a number nor text")
     if not isinstance(value, str):
-        raise ValueError(f"{short(value)} in a column of {'times' if kind == TIME else 'text'}")
+        what = "times" if kind == TIME else "text"
+        raise ValueError(f"{short(value)} in a column of {what}")  # noqa: TRY004  # a bad row
     if kind == TIME and not ISO.fullmatch(value):
         raise ValueError(f"{short(value)} in a column of times: write them as 2024-02-29T12:00")
     return value

@@ -219,9 +219,8 @@ class Encoding:
                     found.append((int(np.argmax(there)), j, name, None))
                 continue
             known = self.categories.setdefault(name, {})
-            for value in dict.fromkeys(values):
-                if value is not None and value not in known:
-                    found.append((values.index(value), j, name, value))
+            new = [v for v in dict.fromkeys(values) if v is not None and v not in known]
+            found += [(values.index(value), j, name, value) for value in new]
         births = {}
         for row, _, name, value in sorted(found, key=lambda birth: birth[:2]):
             feature = name if value is None else f"{name}={value}"
