@@ -62,6 +62,8 @@ def command(rounds: int, data: str | None, report: str | None) -> int:
     strongly it follows them wanders from week to week, and halfway a large customer moves in. No
     learner is told.
     """
+    from importlib.util import find_spec
+
     import numpy as np
 
     from noregret.cli import show
@@ -71,6 +73,8 @@ def command(rounds: int, data: str | None, report: str | None) -> int:
     from noregret.registry import make
     from noregret.sources.encoding import Piece
 
+    if report is None and find_spec("noregret.report") is not None:
+        report = "noregret-demo.html"
     X, y = load_stream(rounds)
     if data is not None:
         table = np.column_stack([X, y])

@@ -56,11 +56,12 @@ def read_arrow(path: Path, reading: Reading) -> Iterator[Block]:
 @contextmanager
 def _damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
     """Whatever a damaged table makes a library raise is an error in that file."""
+    caught: tuple[type[Exception], ...] = (*kinds, *ODD)
     try:
         yield
     except SourceError:
         raise
-    except (*kinds, *ODD) as problem:
+    except caught as problem:
         raise reading.fail(_line(problem)) from None
 
 
