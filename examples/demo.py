@@ -1,8 +1,8 @@
 """Forecast an hourly electricity load with five learners, one round at a time, with proofs.
 
-Run it with `python examples/demo.py`; `noregret demo` is the same in one command.  The stream is synthetic: the load follows the hour, the weekend and the
-weather, but how strongly it follows them wanders from week to week, and halfway a large
-customer moves in.  No learner is told.  Exit code 1 if any certificate fails.
+`noregret demo` does the same in one command.  The stream is synthetic: the load follows the hour,
+the weekend and the weather, but how strongly it follows them wanders from week to week, and halfway
+a large customer moves in.  No learner is told.  Exit code 1 if any certificate fails.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ class Session:
         self.source, self.encoding = source, encoding
         self.players = [Player(name, learner, yes_no=yes_no) for name, learner in learners.items()]
         self.reading: Reading = source.reading()
+        self.reading.wanted = encoding.wanted()
         self.stop = Stop()
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last

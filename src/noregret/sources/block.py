@@ -81,6 +81,8 @@ class Reading:
     allowed: int = 0  # bad rows that are tolerated
     words: frozenset[str] = frozenset(WORDS)
     kinds: dict[str, str] = field(default_factory=dict)
+    wanted: frozenset[str] | None = None  # columns that are read; None: all
+    names: list[str] = field(default_factory=list)  # all columns
     past: int = 0  # the last line or row that an earlier run took
     bad: int = 0
     first: str = ""  # what was wrong with the first bad row
@@ -105,6 +107,10 @@ class Reading:
         """An error that no tolerance helps against."""
         return SourceError(f"{self.name if number is None else self.place(number)}: {complaint}")
 
+    def uses(self, column: str) -> bool:
+        """Whether a column is read; what is in the others does not matter."""
+        return self.wanted is None or column in self.wanted
+
     def settle(self, column: str, value: Any) -> str:
         """The kind of a column, by its first value."""
         kind = self.kinds.get(column)
@@ -126,9 +132,11 @@ class Reading:
     ) -> Block:
         """Rows of Python values, checked one by one; with `typed`, text is never a number."""
         places: list[int] = []
+        used = [j for j, name in enumerate(names) if self.uses(name)]
+        names = [names[j] for j in used]
         columns: list[list[Any]] = [[] for _ in names]
         for place, row in rows:
-            taken = self._row(names, place, row, typed=typed)
+            taken = self._row(names, place, [row[j] for j in used], typed=typed)
             if taken is not None:
                 places.append(place)
                 for column, value in zip(columns, taken):

@@ -36,6 +36,7 @@ def read_delimited(
                 continue
             delimiter = delimiter or max(DELIMITERS, key=header.count)
             names = _names(header, delimiter, number - 1, reading)
+        reading.names = list(names)
         delimiter = delimiter or ","
         if text:
             block = _fast(polars, text, number, reading, delimiter, names)
@@ -73,7 +74,7 @@ def _fast(
 ) -> Block | None:
     """What Polars makes of it; None if anything is odd."""
     _settle(lines, reading, delimiter, names)
-    kinds = {name: reading.kinds.get(name) for name in names}
+    kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
     if None in kinds.values():  # nothing but missing values so far
         return None
     rows = lines.count(b"\n") + (not lines.endswith(b"\n"))
@@ -84,8 +85,8 @@ def _fast(
             separator=delimiter,
             null_values=sorted(reading.words),
             schema={
-                name: polars.Float64 if kind == NUMBER else polars.String
-                for name, kind in kinds.items()
+                name: polars.Float64 if kinds.get(name) == NUMBER else polars.String
+                for name in names
             },
         )
     except polars.exceptions.PolarsError:
@@ -118,13 +119,12 @@ def _fast(
 
 def _settle(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
     """Find the kind of every column whose kind is not known yet."""
-    unknown = [i for i, name in enumerate(names) if name not in reading.kinds]
-    if unknown:
+    if any(reading.uses(name) and name not in reading.kinds for name in names):
         head = lines[: lines.find(b"\n") + 1] or lines
         _careful(
             head,
             0,
-            Reading("", allowed=1, words=reading.words, kinds=reading.kinds),
+            Reading("", "", 1, reading.words, reading.kinds, reading.wanted),
             delimiter,
             names,
         )

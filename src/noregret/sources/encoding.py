@@ -119,6 +119,12 @@ class Encoding:
                 None if times is None else times[start:stop],
             )
 
+    def wanted(self) -> frozenset[str] | None:
+        """The columns that matter; None: all."""
+        if self.features is None or (self.calendar and self.time is None):
+            return None
+        return frozenset((self.target, *self.features, *([self.time] if self.time else ())))
+
     def finish(self, reading: Reading) -> None:
         """Nothing more will come."""
         if not self.rows and not reading.past and not reading.bad:
@@ -141,7 +147,7 @@ class Encoding:
         if not block.open:
             for name in wanted:
                 if name not in columns:
-                    known = ", ".join(columns)
+                    known = ", ".join(reading.names or columns)
                     known = known if len(known) <= 300 else f"{known[:300]}..."
                     raise reading.fail(f"there is no column {name!r}; the columns are {known}")
         self.met = self.met or self.target in columns

@@ -34,7 +34,8 @@ def read_parquet(path: Path, reading: Reading) -> Iterator[Block]:
         parquet.ParquetFile(path, page_checksum_verification=True) as file,
     ):
         _unique(file.schema_arrow.names, reading)
-        yield from _batches(file.iter_batches(batch_size=ROWS), reading)
+        used = [name for name in reading.names if reading.uses(name)]
+        yield from _batches(file.iter_batches(batch_size=ROWS, columns=used), reading)
 
 
 def read_arrow(path: Path, reading: Reading) -> Iterator[Block]:
@@ -110,6 +111,7 @@ def _line(problem: Exception) -> str:
 
 
 def _unique(names: list[str], reading: Reading) -> None:
+    reading.names = list(names)
     for i, name in enumerate(names):
         if not name:
             raise reading.fail(f"column {i + 1} has no name")
@@ -132,6 +134,8 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
     columns: dict[str, Any] = {}
     bad = np.zeros(batch.num_rows, dtype=bool)
     for name, array in zip(batch.schema.names, batch.columns):
+        if not reading.uses(name):
+            continue
         kind = reading.kinds.get(name) or _kind(array.type)
         if kind is None:  # a column of nulls so far
             columns[name] = np.full(batch.num_rows, np.nan)
@@ -264,4 +268,5 @@ def _together(arrays: dict[str, _Array], reading: Reading) -> Iterator[Block]:
             one = len(array.shape) == 1
             for j in range(rows.shape[1]):
                 columns[name if one else f"{name}_{j}"] = pa.array(np.ascontiguousarray(rows[:, j]))
+        reading.names = list(columns)
         yield _block(pa.RecordBatch.from_pydict(columns), start, reading)
