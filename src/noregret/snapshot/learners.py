@@ -272,6 +272,7 @@ def _read_waiting(f: Fields, _: Any) -> Waiting:
 def _write_line(w: Writer, held: Line) -> Any:
     return {
         "learner": w.value(held.learner, "learner"),
+        "ahead": w.value(held.ahead, "ahead"),
         "past": w.numbers(held.past),
         "waiting": [[w.value(x, "a round that waits"), w.value(y, "y")] for x, y in held.waiting],
         "rounds": held.rounds,
@@ -281,6 +282,9 @@ def _write_line(w: Writer, held: Line) -> Any:
 
 def _read_line(f: Fields, one: Any) -> Line:
     held = Line(f.thing("learner", *LEARNERS), max(one._lags()))
+    held.ahead = f.thing("ahead", *LEARNERS, optional=one._horizon() == 1)
+    if held.ahead is not None and (type(held.ahead) is not type(held.learner)):
+        raise f.wrong("has a twin of another kind")
     held.past = f.numbers("past", len(held.past))
     listed, where = f.kept("waiting")
     held.rounds = f.whole("rounds")
