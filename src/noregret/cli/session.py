@@ -87,7 +87,7 @@ class Session:
         """Play the whole source; the exit code."""
         if state is not None:
             recall(state, self)
-        output = open_output(out, out_format, go_on=bool(self.reading.past))
+        output = open_output(out, out_format, self.reading.past)
         try:
             with self.stop.heard():
                 self._play(output, state, save_every, keep=report is not None)
@@ -106,15 +106,16 @@ class Session:
 
     def _play(self, output: Output, state: str | None, save_every: int, *, keep: bool) -> None:
         progress = show.Progress()
-        saved = 0
+        saved, whole = 0, True  # whether all rows of a piece were taken
         try:
             for piece in self._pieces():
+                whole = False
                 played = [player.play(piece, self.reading) for player in self.players]
                 self._write(output, piece, played)
                 if keep:
                     self._keep(piece, played)
                 self.rows += len(piece.y)
-                self.last = int(piece.places[-1])
+                self.last, whole = int(piece.places[-1]), True
                 first = self.players[0]
                 bound = None if first.certificate is None else first.certificate.bound
                 progress.tell(self.rows, first.loss, bound)
@@ -125,7 +126,7 @@ class Session:
                     break
         finally:
             progress.close()
-            if state is not None and self.rows > saved:
+            if state is not None and whole and self.rows > saved:
                 store(state, self)
 
     def _pieces(self) -> Iterator[Piece]:
