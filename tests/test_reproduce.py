@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import noregret
 
+from commands import noregret
 from noregret.reproduce import lower_bounds, simulation
 from noregret.reproduce.oslog import table1
 
