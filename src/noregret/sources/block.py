@@ -49,12 +49,25 @@ class Block:
 
     `places` are line numbers in text, row numbers in tables, both from 1.
     `open` says that columns may join later: they exist from their first value on.
+    `whole` are columns of numbers that are known to have no gap.
     """
 
     columns: dict[str, Any]
     kinds: dict[str, str]
     places: Integers
     open: bool = False
+    whole: frozenset[str] = frozenset()
+
+    def gaps(self, name: str) -> Any:
+        """Where a column has no value; None if it has one everywhere."""
+        if name in self.whole:
+            return None
+        values = self.columns[name]
+        if isinstance(values, np.ndarray):
+            found = np.isnan(values)
+        else:
+            found = np.array([value is None for value in values], dtype=bool)
+        return found if found.any() else None
 
     def __len__(self) -> int:
         return len(self.places)
@@ -69,7 +82,7 @@ class Block:
                 name: values[keep] if isinstance(values, np.ndarray) else [values[i] for i in rows]
                 for name, values in self.columns.items()
             }
-        return Block(columns, self.kinds, self.places[keep], self.open)
+        return Block(columns, self.kinds, self.places[keep], self.open, self.whole)
 
 
 @dataclass(slots=True)

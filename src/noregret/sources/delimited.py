@@ -28,10 +28,11 @@ def read_delimited(
     """Blocks of a CSV file; names from the first line unless they are given."""
     csv.field_size_limit(LONGEST)
     polars = module("polars", "reading CSV")
-    for lines, start in blocks:
-        text, number = lines, start
+    for lines, start, count in blocks:
+        text, number, breaks = lines, start, count
         if names is None:
             header, text, number = _header(lines, start)
+            breaks = text.count(b"\n")
             if not header:
                 continue
             delimiter = delimiter or max(DELIMITERS, key=header.count)
@@ -39,7 +40,8 @@ def read_delimited(
         reading.names = list(names)
         delimiter = delimiter or ","
         if text:
-            block = _fast(polars, text, number, reading, delimiter, names)
+            rows = breaks + (not text.endswith(b"\n"))
+            block = _fast(polars, text, rows, number, reading, delimiter, names)
             yield block or _careful(text, number, reading, delimiter, names)
     if names is None:
         raise reading.fail("the file is empty: there is not even a header line")
@@ -70,14 +72,19 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
 
 
 def _fast(
-    polars: Any, lines: bytes, number: int, reading: Reading, delimiter: str, names: Sequence[str]
+    polars: Any,
+    lines: bytes,
+    rows: int,
+    number: int,
+    reading: Reading,
+    delimiter: str,
+    names: Sequence[str],
 ) -> Block | None:
     """What Polars makes of it; None if anything is odd."""
     _settle(lines, reading, delimiter, names)
     kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
     if None in kinds.values():  # nothing but missing values so far
         return None
-    rows = lines.count(b"\n") + (not lines.endswith(b"\n"))
     try:
         frame = polars.read_csv(
             lines,
@@ -99,13 +106,17 @@ def _fast(
     ):
         return None
     columns: dict[str, Any] = {}
+    whole = []
     for name, kind in kinds.items():
         series = frame[name]
         if kind == NUMBER:
             values = series.to_numpy()
-            if np.count_nonzero(np.isfinite(values)) != rows - series.null_count():
+            nulls = series.null_count()
+            if np.count_nonzero(np.isfinite(values)) != rows - nulls:
                 return None
             columns[name] = values
+            if not nulls:
+                whole.append(name)
         else:
             series = series.str.strip_chars()
             if kind == TIME and not series.drop_nulls().str.contains(f"^(?:{ISO.pattern})$").all():
@@ -114,7 +125,7 @@ def _fast(
             if not reading.words.isdisjoint(texts):  # blanks around a word for missing
                 return None
     places = np.arange(number, number + rows, dtype=np.int64)
-    return Block(columns, dict(reading.kinds), places)
+    return Block(columns, dict(reading.kinds), places, whole=frozenset(whole))
 
 
 def _settle(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:

@@ -119,7 +119,7 @@ class Encoding:
 
     def _piece(self, block: Block, used: list[str]) -> Piece:
         """Rows whose features are all there."""
-        X = np.zeros((len(block), len(self.slots)))
+        X = np.zeros((len(block), len(self.slots)), order="F")
         for name in used:
             self._fill(X, block, name)
         if self.calendar:
@@ -203,8 +203,7 @@ class Encoding:
         keep = np.ones(len(block), dtype=bool)
         if self.missing != "refuse":
             return keep
-        gaps = {name: _gaps(block.columns[name]) for name in used}
-        gaps = {name: gap for name, gap in gaps.items() if gap.any()}
+        gaps = {name: gap for name in used if (gap := block.gaps(name)) is not None}
         if not gaps:
             return keep
         known = {n for n in used if not block.open or n in self.numbers or n in self.categories}
@@ -230,8 +229,8 @@ class Encoding:
         for j, name in enumerate(used):
             values = block.columns[name]
             if block.kinds.get(name, NUMBER) == NUMBER:
-                there = ~np.isnan(values)
-                if name not in self.numbers and there.any():
+                there = None if name in self.numbers else ~np.isnan(values)
+                if there is not None and there.any():
                     found.append(Birth(int(np.argmax(there)), j, name, None))
                 continue
             known = self.categories.setdefault(name, {})
@@ -261,18 +260,18 @@ class Encoding:
 
     def _fill(self, X: Any, block: Block, name: str) -> None:
         """Write one column's features into X."""
-        values = block.columns[name]
-        gaps = _gaps(values)
+        values, gaps = block.columns[name], block.gaps(name)
         if block.kinds.get(name, NUMBER) == NUMBER:
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
-                X[:, slots[0]] = np.where(gaps, 0.0, values)
+                X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
         else:
             places = self.categories[name]
             slots = list(places.values())
             rows = [i for i, value in enumerate(values) if value is not None]
             X[rows, [places[values[i]] for i in rows]] = 1.0
         if self.missing in ("last", "mean"):
+            gaps = np.zeros(len(values), dtype=bool) if gaps is None else gaps
             for slot in slots:
                 self._remember(X[:, slot], gaps, slot, self.counts.get(name, 0))
             self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())
@@ -290,13 +289,6 @@ class Encoding:
             seen = np.where(np.concatenate([[True], there]), np.arange(len(held)), 0)
             column[:] = held[np.maximum.accumulate(seen)][1:]
             self.last[slot] = float(column[-1])
-
-
-def _gaps(values: Any) -> Any:
-    """Where there is no value."""
-    if isinstance(values, np.ndarray):
-        return np.isnan(values)
-    return np.array([value is None for value in values], dtype=bool)
 
 
 def _calendar(times: Any) -> Any:

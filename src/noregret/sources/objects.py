@@ -22,7 +22,7 @@ def read_json_lines(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block
     """One object a line; a key that is absent is missing, a new one joins."""
     names: dict[str, None] = {}
     seen = False
-    for lines, number in blocks:
+    for lines, number, _ in blocks:
         rows = []
         for place, line in enumerate(lines.split(b"\n"), number):
             if line.strip():
@@ -70,7 +70,7 @@ def read_libsvm(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block]:
     """`outcome index:value ...`; a feature's name is its index, and absent means 0."""
     columns: dict[int, None] = {}
     seen = False
-    for lines, number in blocks:
+    for lines, number, _ in blocks:
         found = [
             (place, line)
             for place, line in enumerate(lines.split(b"\n"), number)
