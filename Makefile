@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz docs clean
+.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz commandline docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -24,7 +24,7 @@ $(VENV)/compiled: $(wildcard src/noregret/_ops/*.py) | $(VENV)/installed
 	@touch $@
 
 demo: $(VENV)/installed $(VENV)/compiled  ## Forecast a stream with several learners, with proofs
-	$(BIN)/python examples/demo.py
+	$(BIN)/noregret demo
 
 test: check  ## Lint, types, imports, then all fast tests and doctests
 	$(BIN)/python -m pytest -q -n 2 -m 'not slow'
@@ -65,6 +65,9 @@ accuracy: $(VENV)/installed $(VENV)/compiled  ## Measure against exact arithmeti
 
 adversaries: $(VENV)/installed $(VENV)/compiled  ## Play the lower-bound proofs; writes docs/adversaries.md, docs/adversaries.svg
 	$(BIN)/python benchmarks/adversaries.py
+
+commandline: $(VENV)/installed $(VENV)/compiled  ## The command on 10 million rows; writes docs/command-line.md
+	$(BIN)/python benchmarks/command_line.py
 
 files: $(VENV)/installed $(VENV)/compiled  ## Time model files; writes their figures into docs/model-files.md
 	$(BIN)/python benchmarks/snapshot.py

@@ -14,21 +14,19 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 from page import table
 
-import noregret as nr
-from noregret.adversaries import BayesOpponent, doubling, play, reversal
+from noregret.adversaries import doubling, reversal
+from noregret.reproduce.lower_bounds import (
+    CONTESTANTS,
+    FEATURES,
+    LIMIT,
+    ROUNDS,
+    log_det,
+    margin,
+    on_opponent,
+    on_stream,
+)
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-ROUNDS = (10, 30, 100, 300, 1000)
-FEATURES = 3  # of the opponent that plays against Bayes
-LIMIT = 3.0 / (2.0 * math.log(2.0))
-
-# One line a learner: it needs predict_one and learn_one, and may have predictive.
-CONTESTANTS = {
-    "Ridge": nr.Ridge,
-    "Ridge, clip = 1": lambda: nr.Ridge(clip=1.0),
-    "AAR": nr.AAR,
-    "BayesianRidge": nr.BayesianRidge,
-}
 INTRODUCTION = """\
 # Adversaries
 
@@ -74,34 +72,6 @@ streams.
 
 Found = list[dict[str, float]]
 """For each number of rounds, regret by contestant."""
-
-
-def on_stream(X, y) -> dict[str, float]:
-    """Regret in square loss, by contestant."""
-    V = nr.Ridge().fit(X, y).certificate().comparator
-    return {name: float(play((X, y), make()).loss.sum()) - V for name, make in CONTESTANTS.items()}
-
-
-def on_opponent(rounds: int) -> dict[str, float]:
-    """Regret in log loss, by contestant."""
-    found = {}
-    for name, make in CONTESTANTS.items():
-        opponent = BayesOpponent(rounds, FEATURES)
-        found[name] = float(play(opponent, make()).loss.sum()) - opponent.best
-    return found
-
-
-def margin(rounds: int) -> float:
-    """What nobody can do better than, in log loss."""
-    opponent = BayesOpponent(rounds, FEATURES)
-    for _ in range(rounds):
-        opponent.answer(0.0)
-    return opponent.margin
-
-
-def log_det(rounds: int) -> float:
-    """ln det(I + X'X) of the doubling stream."""
-    return math.log((4 ** (rounds + 1) - 1) // 3)
 
 
 def shown(

@@ -14,9 +14,9 @@ from scipy.linalg import blas, lapack
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
-from timing import quartiles, race_rounds
 
 import noregret as nr
+from noregret.reproduce.timing import quartiles, race_rounds
 
 FEATURES, WIDTH, ROUNDS, LARGE = 10, 3.0, 5_000, 20_000
 KERNEL = RBF(WIDTH, "fixed")

@@ -9,9 +9,9 @@ import numpy as np
 from page import Section, microseconds, missed, verdict
 from river.linear_model import LogisticRegression
 from rows import turns
-from timing import Job, Race, Ratio, quartiles, race
 
 import noregret as nr
+from noregret.reproduce.timing import Job, Race, Ratio, quartiles, race
 
 TITLE = "One row at a time, mappings"
 SECONDS = 8.0

@@ -7,9 +7,9 @@ from page import Section, microseconds, missed, verdict
 from peers import NumpyRLS, PadasipRLS, RandomWalkKalman
 from river.linear_model import BayesianLinearRegression, LinearRegression
 from rows import Rows, draw, must_agree, turns
-from timing import Job, race
 
 import noregret as nr
+from noregret.reproduce.timing import Job, race
 
 OURS, OURS_NAMED = "AAR", "AAR, mappings"
 RLS, BAYES = "NumPy RLS", "river BayesianLinearRegression"

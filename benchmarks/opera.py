@@ -14,7 +14,11 @@ import data
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
-from opera_rules import (
+from page import Section, table
+
+import noregret as nr
+from noregret.experts.auto import DRIFTS, PRECISIONS
+from noregret.reproduce.merging import (
     APART,
     RANGE,
     SHARES,
@@ -26,28 +30,10 @@ from opera_rules import (
     linear,
     mlpol,
 )
-from page import Section, table
-
-import noregret as nr
-from noregret.experts.auto import DRIFTS, PRECISIONS
+from noregret.reproduce.opera import MAPE, REGIONAL, RMSE, WEEKLY, WEIGHTS, comparators, files
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 LOCKDOWN = ("2020-03-16", "2020-04-15")
-
-# Published by the package, and recomputed from the files with NumPy alone.
-WEEKLY = {
-    "best expert": ("1480 / 0.0202", "1479.80 / 0.020152"),
-    "uniform": ("1560 / 0.0198", "1560.17 / 0.019752"),
-    "best convex": ("1440 / 0.0193", "1442.43 / 0.019269"),
-    "best linear": ("", "1395.35 / 0.018900"),
-}
-REGIONAL = {
-    "rte_dayahead": ("1.58", "1.584"),
-    "nat0.5": ("2.04", "2.035"),
-    "uniform": ("", "2.340"),
-}
-WEIGHTS = ("0.719, 0.201, 0.0799", "0.72, 0.20, 0.08")
-RMSE, MAPE = 1457.48, 1.38  # MLpol, weekly recomputed and regional published: the lower ones
 
 INTRODUCTION = """\
 # Merging forecasts of electricity load
@@ -97,7 +83,7 @@ def hindsight(weekly: Experts, regional: Experts) -> list[str]:
 `nr.aggregate(...).hindsight()`: what could have been had with fixed weights. "Recomputed" is from
 the files, with NumPy alone. The run stops if ours differs from it in any digit shown.
 """
-    body, found = [], {c.name.partition(":")[0]: c for c in _comparators(weekly)}
+    body, found = [], {c.name.partition(":")[0]: c for c in comparators(weekly)}
     for name, (published, recomputed) in WEEKLY.items():
         g = found[name].forecast
         ours = f"{found[name].rmse:.2f} / {weekly.mape(g) / 100:.6f}"
@@ -105,7 +91,7 @@ the files, with NumPy alone. The run stops if ours differs from it in any digit 
     weights = ", ".join(f"{w:.2f}" for w in found["best convex"].weights)
     body.append(["weekly, best convex, weights", *WEIGHTS, weights])
     said = dict(regional.forecasts) | dict(regional.rest)
-    others = {c.name.partition(":")[0]: c for c in _comparators(regional)}
+    others = {c.name.partition(":")[0]: c for c in comparators(regional)}
     said["uniform"] = others["uniform"].forecast
     for name, (published, recomputed) in REGIONAL.items():
         ours = f"{regional.mape(np.asarray(said[name])):.3f}"
@@ -119,10 +105,6 @@ Regional, ours alone, RMSE and MAPE: best convex {others["best convex"].rmse:.2f
 best linear {others["best linear"].rmse:.2f}, {line:.3f} %.
 """
     return [words, *table(["", "published", "recomputed", "ours"], body), after]
-
-
-def _comparators(e: Experts):
-    return nr.aggregate(e.forecasts, e.y).hindsight()
 
 
 def bold(value: float, target: float | None, digits: int) -> str:
@@ -233,8 +215,7 @@ def main() -> None:
     folder = parser.parse_args().data
     if not data.there(folder):
         return
-    weekly = Experts.read(folder, "opera_electric_load_experts", ("week",))
-    regional = Experts.read(folder, "opera_regional_experts", ("time", "rte_dayahead"))
+    weekly, regional = files(folder)
     parts = [INTRODUCTION, *hindsight(weekly, regional)]
     tables, kept = online(weekly, regional)
     parts += [*tables, *units(weekly, regional), lockdown(regional, kept)]

@@ -12,7 +12,6 @@ import argparse
 import math
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
@@ -20,7 +19,6 @@ from time import perf_counter
 from typing import Any
 
 import data
-import numpy as np
 import oslog_bounds
 import oslog_figure
 import oslog_speed
@@ -29,19 +27,10 @@ from run import HEADING, replaced
 from threadpoolctl import threadpool_limits
 
 import noregret as nr
+from noregret.reproduce.oslog import GRID, MAKERS, PUBLISHED, SHARE, File, correlation
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "oslog.md"
-GRID = np.geomspace(1e-6, 1.0, 241)
-SHARE = 0.2  # of the rounds, to choose a
-
-# Table 1 of the paper, ISE: CSL, R2, mean, variance.
-PUBLISHED = {
-    "AAR": ("0.032", "0.873", "0.002", "0.0003"),
-    "ORR": ("0.0232", "0.903", "0.002", "0.0004"),
-    "OSLOG": ("0.0210", "0.912", "0.002", "0.0004"),
-}
-MAKERS: dict[str, Callable[[float], Any]] = {"AAR": nr.AAR, "ORR": nr.Ridge, "OSLOG": nr.OSLOG}
 VARIANTS: dict[str, Callable[[float], Any]] = {
     "start = 1/4": lambda a: nr.OSLOG(a, start=1 / 4),
     "start = 1/8": lambda a: nr.OSLOG(a, start=1 / 8),
@@ -65,48 +54,6 @@ Jamil and Bouchachia, *Online Bayesian shrinkage regression* (Neural Computing a
 The gaze data are not to be had, so those rows could not be redone. Then what the paper does not
 have: where its bound fails, and what a floor does.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """ise.csv: 8 features, the lira return of the same index among them, in time order."""
-
-    X: np.ndarray
-    y: np.ndarray
-
-    @property
-    def early(self) -> int:
-        return round(SHARE * len(self.y))
-
-    def choose(self, make: Callable[[float], Any]) -> float:
-        """The a with the least loss on the first rounds."""
-        X, y = self.X[: self.early], self.y[: self.early]
-        return float(GRID[int(np.argmin([make(a).replay(X, y).loss.sum() for a in GRID]))])
-
-    def figures(self, forecasts: np.ndarray) -> list[str]:
-        """What Table 1 has, and the same without round 1."""
-        y, loss = self.y, (self.y - forecasts) ** 2
-        fit = 1.0 - loss.sum() / ((y - y.mean()) ** 2).sum()
-        return [
-            *(f"{value:.5f}" for value in (loss.sum(), loss[1:].sum())),
-            *(f"{value:.4f}" for value in (correlation(forecasts, y), self.later(forecasts), fit)),
-            *(f"{forecasts.mean():.4f}", f"{forecasts.var(ddof=1):.5f}"),
-        ]
-
-    def later(self, forecasts: np.ndarray) -> float:
-        return correlation(forecasts[1:], self.y[1:])
-
-    def without_lira(self) -> float:
-        """The least loss of any learner with any a, with 7 features."""
-        X = np.ascontiguousarray(self.X[:, 1:])
-        return min(
-            float(make(a).replay(X, self.y).loss.sum()) for make in MAKERS.values() for a in GRID
-        )
-
-
-def correlation(g: np.ndarray, y: np.ndarray) -> float:
-    """Squared."""
-    return float(np.corrcoef(g, y)[0, 1] ** 2)
 
 
 def losses(file: File, chosen: dict[str, float]) -> str:

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from os import cpu_count
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib import pyplot as plt
-from matplotlib.ticker import LogLocator, NullLocator
 from page import table
-from threadpoolctl import threadpool_limits
 
-import noregret as nr
-
-ROUNDS, FEATURES, SEEDS, TUNED = 1_000, 100, 20, 200
-GRID = np.geomspace(0.01, 10_000.0, 13)  # of a for AAR and Ridge
-SHORT = GRID[1:9]  # for OSLOG, whose rounds cost more
-FLOOR = 1e-3
-ACTIVE = (2, 5, 10, 20, 40, 60, 80, 100)
-CORRELATIONS = tuple(round(0.1 * k, 1) for k in range(1, 10))
-OSLOG, FLOORED, SAFE, AAR, RIDGE = "OSLOG", f"OSLOG, floor {FLOOR:g}", "SafeOSLOG", "AAR", "Ridge"
-LEARNERS = (OSLOG, FLOORED, SAFE, AAR, RIDGE)
-SPANS = {"all rounds": 0, "from round 2": 1, f"from round {TUNED + 1}": TUNED}
-ALL, SECOND, LATE = SPANS
+from noregret.reproduce.simulation import (
+    AAR,
+    ACTIVE,
+    CORRELATIONS,
+    FEATURES,
+    GRID,
+    KINDS,
+    LATE,
+    LEARNERS,
+    OSLOG,
+    RIDGE,
+    ROUNDS,
+    SECOND,
+    SEEDS,
+    SHORT,
+    SPANS,
+    TUNED,
+    Results,
+    Setting,
+    draw,
+    results,
+)
 
 WORDS = f"""\
 ## Figure 2: sparsity and multicollinearity
@@ -52,97 +54,6 @@ The same with correlated predictors, for three kinds of coefficients.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What is simulated: how many predictors count, and Cov_ij = m^|i-j|."""
-
-    active: int
-    m: float = 0.0
-    positive: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.active} active, coefficients {'|N(0, 1)|' if self.positive else 'N(0, 1)'}"
-
-    def draw(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        rng = np.random.default_rng(seed)
-        X, noise = rng.standard_normal((ROUNDS, FEATURES)), rng.standard_normal(ROUNDS)
-        w, order = rng.standard_normal(FEATURES), rng.permutation(FEATURES)
-        for j in range(1, FEATURES):
-            X[:, j] = self.m * X[:, j - 1] + np.sqrt(1.0 - self.m**2) * X[:, j]
-        if self.positive:
-            w = np.abs(w)
-        w[order[self.active :]] = 0.0
-        return X, X @ w + noise
-
-
-KINDS = (Setting(10), Setting(FEATURES), Setting(FEATURES, positive=True))
-"""What multicollinearity is tried on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """By setting: RMSE, a row a seed, a column a learner, a layer a span; and a chosen."""
-
-    errors: dict[Setting, np.ndarray]
-    chosen: dict[Setting, np.ndarray]
-
-    def of(self, setting: Setting, learner: str, span: str) -> np.ndarray:
-        """One number a seed."""
-        return self.errors[setting][:, LEARNERS.index(learner), list(SPANS).index(span)]
-
-    def mean(self, setting: Setting, learner: str, span: str = ALL) -> float:
-        return float(self.of(setting, learner, span).mean())
-
-    def span(self, settings: list[Setting], learner: str, span: str = ALL) -> str:
-        """From the first setting to the last, in words."""
-        ends = [self.mean(setting, learner, span) for setting in (settings[0], settings[-1])]
-        return f"{ends[0]:.2f} to {ends[1]:.2f}"
-
-    def smallest(self) -> float:
-        """The share of cases in which OSLOG took the smallest a."""
-        chosen = np.array([found[:, LEARNERS.index(OSLOG)] for found in self.chosen.values()])
-        return float((chosen == SHORT[0]).mean())
-
-    def wins(self, setting: Setting, learner: str, other: str, span: str = ALL) -> int:
-        """In how many seeds the learner has the lower RMSE."""
-        return int((self.of(setting, learner, span) < self.of(setting, other, span)).sum())
-
-
-def trial(setting: Setting, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """RMSE by learner and span, and a by learner, of one seed."""
-    X, y = setting.draw(seed)
-    makers: dict[str, Callable[[float], Any]] = {
-        OSLOG: nr.OSLOG,
-        FLOORED: lambda a: nr.OSLOG(a, floor=FLOOR),
-        AAR: nr.AAR,
-        RIDGE: nr.Ridge,
-    }
-    chosen = {}
-    for name, make in makers.items():
-        values = GRID if name in (AAR, RIDGE) else SHORT
-        trials = [make(a).replay(X[:TUNED], y[:TUNED]).loss.sum() for a in values]
-        chosen[name] = float(values[int(np.argmin(trials))])
-    losses = {name: make(chosen[name]).replay(X, y).loss for name, make in makers.items()}
-    losses[SAFE] = nr.SafeOSLOG(chosen[OSLOG], chosen[AAR]).replay(X, y).loss
-    chosen[SAFE] = chosen[OSLOG]
-    errors = [[np.sqrt(losses[k][s:].mean()) for s in SPANS.values()] for k in LEARNERS]
-    return np.array(errors), np.array([chosen[k] for k in LEARNERS])
-
-
-def results() -> Results:
-    """Everything, on all cores."""
-    settings = [Setting(k) for k in ACTIVE]
-    settings += [replace(kind, m=m) for kind in KINDS for m in CORRELATIONS]
-    cases = [(setting, seed) for setting in settings for seed in range(SEEDS)]
-    with ProcessPoolExecutor(cpu_count(), initializer=threadpool_limits, initargs=(1,)) as workers:
-        found = list(workers.map(trial, *zip(*cases), chunksize=5))
-    parts = [found[i : i + SEEDS] for i in range(0, len(found), SEEDS)]
-    return Results(
-        {s: np.array([errors for errors, _ in p]) for s, p in zip(settings, parts)},
-        {s: np.array([chosen for _, chosen in p]) for s, p in zip(settings, parts)},
-    )
-
-
 def shown(found: Results, head: str, rows: Iterable[tuple[str, Setting]]) -> list[str]:
     """RMSE of all rounds / from round 2 / after the tuning rounds."""
     body = []
@@ -154,63 +65,6 @@ def shown(found: Results, head: str, rows: Iterable[tuple[str, Setting]]) -> lis
         won = [found.wins(setting, OSLOG, other) for other in (AAR, RIDGE)]
         body.append([name, *cells, f"{won[0]}, {won[1]}"])
     return [*table([head, *LEARNERS, "OSLOG below AAR, Ridge"], body), ""]
-
-
-def lines(
-    ax, found: Results, across: tuple[float, ...], settings: list[Setting], span: str
-) -> None:
-    """Mean and two standard errors either way, a line a learner."""
-    for k, learner in enumerate(LEARNERS):
-        values = np.array([found.of(setting, learner, span) for setting in settings])
-        values -= float(span == LATE)  # the noise
-        middle = values.mean(axis=1)
-        error = 2.0 * values.std(axis=1, ddof=1) / np.sqrt(SEEDS)
-        ax.fill_between(across, middle - error, middle + error, color=f"C{k}", alpha=0.18, lw=0)
-        ax.plot(
-            across,
-            middle,
-            color=f"C{k}",
-            marker="osD^v"[k],
-            markerfacecolor="none",
-            markersize=8 - k,
-            linestyle=("-", "--", ":", "-", "-")[k],
-            label=learner,
-        )
-    if span == LATE:
-        ax.set_yscale("log")
-        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        ax.yaxis.set_major_formatter("{x:g}")
-        ax.yaxis.set_minor_locator(NullLocator())
-    else:
-        ax.axhline(1.0, color="0.4", linestyle="-.", linewidth=1.0, zorder=0)
-        ax.annotate("noise", (max(across), 1.0), (0, 4), textcoords="offset points", ha="right")
-    ax.grid(visible=True, alpha=0.25)
-
-
-def draw(found: Results, docs: Path) -> None:
-    mpl.rcParams.update({"svg.hashsalt": "noregret", "font.size": 9})
-    figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.0), layout="constrained")
-    for ax, span in zip(axes, (ALL, LATE)):
-        lines(ax, found, ACTIVE, [Setting(k) for k in ACTIVE], span)
-        ax.set(title=span.capitalize(), xlabel=f"active predictors, of {FEATURES}")
-        ax.set_ylabel("RMSE" if span == ALL else "RMSE - 1")
-    handles = axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=len(LEARNERS))
-    figure.savefig(docs / "oslog-sparsity.svg", metadata={"Date": None})
-    plt.close(figure)
-
-    figure, grid = plt.subplots(2, 3, figsize=(10.5, 6.6), layout="constrained", sharex=True)
-    for row, span in zip(grid, (ALL, LATE)):
-        for ax, kind in zip(row, KINDS):
-            lines(ax, found, CORRELATIONS, [replace(kind, m=m) for m in CORRELATIONS], span)
-        row[0].set_ylabel(f"RMSE{' - 1' if span == LATE else ''}, {span}")
-    for top, bottom, kind in zip(grid[0], grid[1], KINDS):
-        top.set_title(str(kind))
-        bottom.set(xlabel="m", xticks=CORRELATIONS)
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=len(LEARNERS))
-    figure.savefig(docs / "oslog-collinearity.svg", metadata={"Date": None})
-    plt.close(figure)
 
 
 def sparsity_words(found: Results) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from page import Section, microseconds, missed, verdict
 from rows import must_agree
-from timing import Job, quartiles, race_rounds
 
 import noregret as nr
 from noregret._ops.sparse import LIVE, MOMENT, SCALES, WEIGHTS
-
-# Medians of Table 2 in milliseconds, of AAR, ORR and OSLOG.
-PUBLISHED = {"gaze": (119.80, 124.11, 72.78), "ISE": (118.17, 117.60, 82.59)}
+from noregret.reproduce.oslog import TIMES, run
+from noregret.reproduce.timing import Job, quartiles, race_rounds
 
 SEEN, SHRINKAGE, NOISE, IDLE = 1_000, 20.0, 0.1, 1e-20
 CASES = {(12, 12): 400, (100, 10): 100, (100, 50): 60, (500, 50): 30, (500, 500): 10}
@@ -57,18 +54,6 @@ class NumpyRidge:
         self.b += y * x
 
 
-def run(make: Callable[[], Any], rows: list[tuple[np.ndarray, float]]) -> np.ndarray:
-    """Predict then learn, from nothing; the forecasts."""
-    learner = make()
-    predict = getattr(learner, "predict_one", None) or learner.predict
-    learn = getattr(learner, "learn_one", None) or learner.learn
-    forecasts = np.empty(len(rows))
-    for t, (x, y) in enumerate(rows):
-        forecasts[t] = predict(x)
-        learn(x, y)
-    return forecasts
-
-
 def whole_runs(X: np.ndarray, y: np.ndarray, chosen: dict[str, float]) -> Section:
     """Table 2: AAR, ORR and OSLOG over the file, as multiples of AAR's time."""
     print("speed, whole runs", flush=True)
@@ -104,7 +89,7 @@ as D changes in every entry every round.
 """,
         ["", "AAR", "ORR", "OSLOG", "OSLOG, microseconds a round"],
     )
-    for name, times in PUBLISHED.items():
+    for name, times in TIMES.items():
         cells = [f"{value / times[0]:.2f}" for value in times]
         section.rows.append([f"paper, {name}", *cells, ""])
     for way, jobs in ways.items():

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
 
-from timing import Ratio
+from noregret.reproduce.timing import Ratio
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "river", "padasip", "filterpy")
 

@@ -10,9 +10,9 @@ from page import Section, microseconds, missed, verdict
 from river.base import Regressor
 from river.ensemble import EWARegressor
 from rows import draw, must_agree, turns
-from timing import Job, Race, quartiles, race, race_rounds
 
 import noregret as nr
+from noregret.reproduce.timing import Job, Race, quartiles, race, race_rounds
 
 OURS, SHARED = "nr.aggregate", "with share"
 ONE, RIVER, BARE = "one at a time", "river EWARegressor", "bare loop"

@@ -10,7 +10,8 @@ from time import perf_counter
 
 import numpy as np
 from page import Section, verdict
-from timing import quartiles
+
+from noregret.reproduce.timing import quartiles
 
 BARE, IMPORT, RIVER = "bare interpreter", "import noregret", "import river.linear_model"
 FIRST, RIVER_FIRST = "AAR, first forecast and round", "river, first forecast and round"

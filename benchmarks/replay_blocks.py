@@ -9,10 +9,10 @@ import numpy as np
 from page import Section, table
 from rows import draw, must_agree
 from threadpoolctl import threadpool_limits
-from timing import Job, Race, race_rounds
 
 from noregret._ops.primal import stream
 from noregret.cores import PrimalCore, blocks
+from noregret.reproduce.timing import Job, Race, race_rounds
 
 LOOP = "loop"
 SIZES = (50, 100, 150, 200, 240, 280, 350, 500)

@@ -6,10 +6,10 @@ import numpy as np
 from page import Section, microseconds, missed, verdict
 from peers import NumpyRLS
 from rows import draw, must_agree, turns
-from timing import quartiles, race_rounds
 
 import noregret as nr
 from noregret.cores.blocks import BLOCK, CROSSOVER
+from noregret.reproduce.timing import quartiles, race_rounds
 
 OURS, RLS, DGEMM = "AAR", "NumPy RLS", "dgemm"
 ROUNDS = {5: 50_000, 20: 20_000, 100: 5_000, 200: 4_000, 500: 2_000, 1000: 1_000}

@@ -8,7 +8,8 @@ from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
-from timing import Job
+
+from noregret.reproduce.timing import Job
 
 
 @dataclass(frozen=True, slots=True)

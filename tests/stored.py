@@ -280,6 +280,8 @@ CASES: dict[str, Case] = {
     "delayed, labels": Case(
         lambda: nr.Delayed(nr.ImproperLogistic()), arrays, labels, predict=issue, learn=settle
     ),
+    "lagged": Case(lambda: nr.Lagged(nr.AAR(0.3), [1, 4]), mappings),
+    "lagged, horizon 3": Case(lambda: nr.Lagged(nr.Ridge(0.3, drift=0.01), [2], 3), arrays),
 }
 
 

@@ -52,6 +52,8 @@ LEARNERS = [
     nr.KLMSNet(1.0, scale=3.0, nodes=9),
     nr.KLMSNet((-1, 2), learning_rate=0.2, nodes=16, substitution=True, audit=False),
     nr.KLMSNet(1.5, scale=20.0, tolerance=0.1, budget=nr.Window(8), loss_budget=9, norm_budget=2),
+    nr.Lagged(nr.AAR(0.5), [1, 3]),
+    nr.Lagged(nr.Ridge(0.3, clip=1.0), [2], horizon=3),
 ]
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from noregret.glm.learners import ImproperLogistic as ImproperLogistic
     from noregret.glm.learners import MAPLogistic as MAPLogistic
     from noregret.hindsight import Hindsight as Hindsight
+    from noregret.lagged import Lagged as Lagged
     from noregret.lms.comparators import Expansion as Expansion
     from noregret.lms.kernel_lms import KernelLMS as KernelLMS
     from noregret.lms.net import KLMSNet as KLMSNet
@@ -88,6 +89,7 @@ _HOMES = {
     "Hindsight": "hindsight",
     "KLMSNet": "lms.net",
     "KernelLMS": "lms.kernel_lms",
+    "Lagged": "lagged",
     "Nystrom": "budgets",
     "Polynomial": "budgets",
     "RandomFourier": "budgets",
@@ -120,6 +122,7 @@ __all__ = [
     "ImproperLogistic",
     "KLMSNet",
     "KernelLMS",
+    "Lagged",
     "MAPLogistic",
     "Mixture",
     "Normal",

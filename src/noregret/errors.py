@@ -5,6 +5,7 @@
     ├── InputError         a call was refused; the state did not change (also a ValueError)
     │   ├── FeatureError   ... because of x; FeatureTypeError where an entry is no number at all
     │   └── OutcomeError   ... because of y
+    ├── SourceError        a file or a pipe could not be read           (also a ValueError)
     ├── NotLearnedError    asked for what only data can give            (also an AttributeError)
     ├── MergeError         two learners that cannot become one          (also a ValueError)
     ├── SnapshotError      a model file cannot be written or read       (also a ValueError)
@@ -26,6 +27,7 @@ __all__ = [
     "OutcomeError",
     "ParameterError",
     "SnapshotError",
+    "SourceError",
 ]
 
 
@@ -51,6 +53,10 @@ class FeatureTypeError(FeatureError, TypeError):
 
 class OutcomeError(InputError):
     """The outcome y was refused."""
+
+
+class SourceError(NoRegretError, ValueError):
+    """A file, a pipe or a query could not be read; the message has the place."""
 
 
 class NotLearnedError(NoRegretError, ValueError, AttributeError):

@@ -21,7 +21,7 @@ from noregret.snapshot.kinds import Reader, Writer
 from noregret.snapshot.learners import LEARNERS
 from noregret.snapshot.values import forged
 
-__all__ = ["from_bytes", "load", "save", "to_bytes"]
+__all__ = ["extra_in", "from_bytes", "load", "save", "to_bytes"]
 
 FORMAT = "noregret model file"
 VERSION = 1
@@ -29,8 +29,8 @@ RELEASE: str = import_module("noregret").__version__
 ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-def to_bytes(learner: Any) -> bytes:
-    """A learner as the bytes of a model file.
+def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
+    """A learner as the bytes of a model file; `extra` is whatever JSON can hold beside it.
 
     >>> import noregret as nr
     >>> learner = nr.AAR(0.5)
@@ -51,6 +51,8 @@ def to_bytes(learner: Any) -> bytes:
         "release": RELEASE,
         "learner": writer.thing(learner),
     }
+    if extra is not None:
+        schema["extra"] = extra
     header = ENCODER.encode(schema).encode()
     return frame.pack(header, writer.pieces)
 
@@ -68,8 +70,10 @@ def from_bytes(data: Any, /, **given: Any) -> Any:
     return _read(*files.opened(data), given)
 
 
-def save(learner: Any, path: Any) -> None:
+def save(learner: Any, path: Any, extra: dict[str, Any] | None = None) -> None:
     """Store a learner in a file, whole or not at all, whatever happens meanwhile.
+
+    `extra`, whatever JSON can hold, is kept beside it; `extra_in` reads it back.
 
     A file of that name is replaced and keeps its permissions; a symbolic link is refused.  What a
     file cannot hold is refused by name: experts of other libraries, inputs of a kernel that are
@@ -82,7 +86,7 @@ def save(learner: Any, path: Any) -> None:
     AAR(prior_precision=0.5)
     """
     path = files.place(path)
-    files.write(path, to_bytes(learner))
+    files.write(path, to_bytes(learner, extra))
 
 
 def load(path: Any, /, **given: Any) -> Any:
@@ -103,6 +107,26 @@ def load(path: Any, /, **given: Any) -> Any:
     return _read(*files.read(files.place(path)), given)
 
 
+def extra_in(path: Any) -> dict[str, Any] | None:
+    """What was stored beside the learner in a file, None if nothing was.
+
+    >>> import noregret as nr, tempfile, os
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "demand.npz")
+    ...     nr.save(nr.AAR(), path, extra={"rows": 7})
+    ...     extra_in(path)
+    {'rows': 7}
+    """
+    header, _ = files.read(files.place(path))
+    try:
+        extra = json.loads(header, parse_constant=_no_constant).get("extra")
+    except (ValueError, AttributeError, RecursionError) as wrong:
+        raise forged("the header", f"cannot be read: {short(wrong)}") from None
+    if extra is not None and type(extra) is not dict:
+        raise forged("extra", "has no fields")
+    return extra
+
+
 def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
     try:
         schema = json.loads(header, parse_constant=_no_constant)
@@ -117,7 +141,7 @@ def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
                 f"{short(schema.get('release'))}; this is noregret {RELEASE}, which reads "
                 f"versions up to {VERSION}: upgrade it"
             )
-        if set(schema) != {"format", "version", "release", "learner"}:
+        if set(schema) - {"extra"} != {"format", "version", "release", "learner"}:
             raise forged("the header", "has other fields")
         reader = Reader(numbers, given)
         learner = reader.thing(schema["learner"], tuple(LEARNERS), "learner")

@@ -35,6 +35,7 @@ from noregret.glm.exact import Exact
 from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogistic
 from noregret.glm.yesno import Belief
 from noregret.kernel_stream import KernelStream
+from noregret.lagged import Lagged, Line
 from noregret.snapshot.kinds import BY_NAME, BY_TYPE, Fields, Writer, register
 from noregret.snapshot.pools import read_members, write_members
 from noregret.snapshot.spaces import DOORS
@@ -290,6 +291,42 @@ def _read_waiting(f: Fields, _: Any) -> Waiting:
     return held
 
 
+# Series -------------------------------------------------------------------------------------
+
+
+def _write_line(w: Writer, held: Line) -> Any:
+    return {
+        "learner": w.value(held.learner, "learner"),
+        "ahead": w.value(held.ahead, "ahead"),
+        "past": w.numbers(held.past),
+        "waiting": [[w.value(x, "a round that waits"), w.value(y, "y")] for x, y in held.waiting],
+        "rounds": held.rounds,
+        "loss": w.numbers(held.loss),
+    }
+
+
+def _read_line(f: Fields, one: Any) -> Line:
+    held = Line(f.thing("learner", *LEARNERS), max(one._lags()))
+    held.ahead = f.thing("ahead", *LEARNERS, optional=one._horizon() == 1)
+    if held.ahead is not None and (type(held.ahead) is not type(held.learner)):
+        raise f.wrong("has a twin of another kind")
+    held.past = f.numbers("past", len(held.past))
+    listed, where = f.kept("waiting")
+    held.rounds = f.whole("rounds")
+    if type(listed) is not list or len(listed) > min(held.rounds, one._horizon() - 1):
+        raise f.wrong("has no list of rounds that wait, or too long a one")
+    for entry in listed:
+        if type(entry) is not list or len(entry) != 2:
+            raise f.wrong("has a round that is none")
+        x, y = (f.reader.value(part, where) for part in entry)
+        if type(y) is not float or not isinstance(x, np.ndarray | dict):
+            raise f.wrong("has a round that is none")
+        held.waiting.append((x, y))
+    held.loss = f.numbers("loss", 2, finite=False)
+    f.done()
+    return held
+
+
 # The list -----------------------------------------------------------------------------------
 
 learner(Ridge, _write_stream, _read_stream(layout.RIDGE, layout.CLIPPED), "_stream")
@@ -304,5 +341,6 @@ for _pool in (AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights, SafeO
 labelled(SafeLogistic, _write_pool, _read_pool)
 learner(Auto, _write_auto, _read_auto)
 learner(Delayed, _write_waiting, _read_waiting)
+learner(Lagged, _write_line, _read_line)
 register(SLOG, _write_slog, _read_slog)
 LEARNERS.append(SLOG)

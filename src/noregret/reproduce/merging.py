@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import noregret as nr
 from noregret.experts.auto import DRIFTS, PRECISIONS
+from noregret.replay import module
+from noregret.types import Vector
 
 RANGE = (3e4, 1e5)  # MW: of the load, in round numbers
 APART = 1e4  # MW: how far the load may be from the experts' mean, in round numbers
 UNIT = 1e4  # MW: in which linear learners are given loads
 SHARES = (0.001, 0.01, 0.1)
 
-Said = tuple[np.ndarray, str]
+Said = tuple[Vector, str]
 """Forecasts, and what became of the certificates."""
 Rule = Callable[["Experts"], Said]
 
@@ -26,30 +28,34 @@ Rule = Callable[["Experts"], Said]
 class Experts:
     """A file: forecasts by expert, outcomes, and what else there is."""
 
-    forecasts: pd.DataFrame
-    y: np.ndarray
-    rest: pd.DataFrame
+    forecasts: Any  # frames of pandas
+    y: Vector
+    rest: Any
 
     @classmethod
-    def read(cls, folder: Path, name: str, other: tuple[str, ...]) -> Experts:
-        frame = pd.read_csv(folder / f"{name}.csv")
+    def read(cls, path: Path, other: tuple[str, ...]) -> Experts:
+        """A CSV file; y is the outcome, the `other` columns are no experts."""
+        frame = module("pandas", "reading experts").read_csv(path)
         y = frame.pop("y").to_numpy(dtype=np.float64)
         return cls(frame.drop(columns=[*other]).astype(np.float64), y, frame[[*other]])
 
-    def around(self) -> tuple[Experts, np.ndarray]:
+    def around(self) -> tuple[Experts, Vector]:
         """Forecasts and outcomes less the mean forecast, and that mean."""
         mean = self.forecasts.to_numpy().mean(axis=1)
         return Experts(self.forecasts.sub(mean, axis=0), self.y - mean, self.rest), mean
 
-    def rmse(self, g: np.ndarray, start: int = 0) -> float:
+    def rmse(self, g: Vector, start: int = 0) -> float:
+        """Root mean square error from a round on."""
         return float(np.sqrt(np.mean((self.y - g)[start:] ** 2)))
 
-    def mape(self, g: np.ndarray, rows: np.ndarray | slice = slice(None)) -> float:
+    def mape(self, g: Vector, rows: Any = slice(None)) -> float:
         """Mean absolute percentage error, in per cent."""
         return 100.0 * float(np.mean(np.abs(1.0 - g[rows] / self.y[rows])))
 
 
-def pool(outcome_range=None, share: float = 0.0) -> Rule:
+def pool(outcome_range: Any = None, share: float = 0.0) -> Rule:
+    """The Aggregating Algorithm, or Fixed Share."""
+
     def rule(e: Experts) -> Said:
         result = nr.aggregate(e.forecasts, e.y, outcome_range=outcome_range, share=share)
         return result.forecast, verdict(result.certificates)
@@ -57,7 +63,9 @@ def pool(outcome_range=None, share: float = 0.0) -> Rule:
     return rule
 
 
-def averaged(outcome_range) -> Rule:
+def averaged(outcome_range: Any) -> Rule:
+    """Exponential weights."""
+
     def rule(e: Experts) -> Said:
         names = list(e.forecasts.columns)
         return learned(nr.ExponentialWeights(names, outcome_range=outcome_range), e, 1.0)
@@ -65,28 +73,32 @@ def averaged(outcome_range) -> Rule:
     return rule
 
 
-def linear(make: Callable[[], object], unit: float = UNIT) -> Rule:
+def linear(make: Callable[[], Any], unit: float = UNIT) -> Rule:
+    """A learner on the experts' forecasts as features."""
     return lambda e: learned(make(), e, unit)
 
 
-def learned(learner, e: Experts, unit: float) -> Said:
+def learned(learner: Any, e: Experts, unit: float) -> Said:
+    """Forecasts of a learner that is given loads in a unit."""
     result = learner.replay(e.forecasts / unit, e.y / unit)
     return unit * result.forecast, verdict(learner.certificates())
 
 
-def verdict(certificates) -> str:
+def verdict(certificates: Any) -> str:
     """Whether all hold; a bound is withdrawn when one of its assumptions fails."""
     holds = [c.holds for c in certificates]
     return "**fail**" if False in holds else "withdrawn" if None in holds else "hold"
 
 
-def grid(*classes: type, intercept: bool = True) -> Callable[[], nr.AggregatingAlgorithm]:
+def grid(*classes: Any, intercept: bool = True) -> Callable[[], nr.AggregatingAlgorithm]:
     """Learners at every point of Auto's grid, in one pool."""
     axes = {"prior_precision": PRECISIONS, "drift": DRIFTS, "fit_intercept": intercept}
     return lambda: nr.AggregatingAlgorithm([e for cls in classes for e in nr.over(cls, **axes)])
 
 
 def around(rule: Rule) -> Rule:
+    """The same rule on what is left after the experts' mean is taken out."""
+
     def shifted(e: Experts) -> Said:
         apart, mean = e.around()
         g, holds = rule(apart)
@@ -113,7 +125,8 @@ def mlpol(e: Experts) -> Said:
     return np.array(forecasts), ""
 
 
-def pools(outcome_range) -> dict[str, Rule]:
+def pools(outcome_range: Any) -> dict[str, Rule]:
+    """Pools whose weights are fixed, or shared."""
     shared = {f"Fixed Share {s:g}, range learned": pool(share=s) for s in SHARES}
     given = {f"Fixed Share {s:g}, range given": pool(outcome_range, s) for s in SHARES}
     return {

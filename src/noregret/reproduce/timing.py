@@ -38,6 +38,7 @@ class Race:
     seconds: dict[str, np.ndarray]
 
     def microseconds(self, name: str) -> float:
+        """The median of one round."""
         return 1e6 * float(np.median(self.seconds[name]))
 
     def speed(self, name: str, baseline: str) -> Ratio:
@@ -46,6 +47,7 @@ class Race:
 
 
 def quartiles(values: np.ndarray) -> Ratio:
+    """The three quartiles."""
     return Ratio(*(float(q) for q in np.quantile(values, [0.25, 0.5, 0.75])))
 
 

@@ -1,0 +1,150 @@
+"""noregret demo: a stream made up here, several learners, their proofs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+__all__ = ["command", "load_stream"]
+
+FEATURES = ("day sin", "day cos", "half-day cos", "weekend", "cold", "hot")
+LARGEST = 2.5  # |y| never exceeds this; only clipped ridge is told
+
+EXAMPLES = """\b
+Examples:
+  noregret demo
+  noregret demo --data demo.csv               # keep the stream, to play with
+  noregret compare demo.csv --target load
+  noregret demo --rounds 500 --data demo.db   # a table `stream` of SQLite
+
+Exit codes: 0 all certificates hold, 1 one does not.
+"""
+
+
+def load_stream(rounds: int, seed: int = 7) -> tuple[Any, Any]:
+    """Features (T, 6) and the load, in gigawatts above or below the usual level."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    hour = np.arange(rounds)
+    day = 2.0 * np.pi * hour / 24.0
+    weather = np.zeros(rounds)
+    for t in range(1, rounds):
+        weather[t] = 0.98 * weather[t - 1] + 0.7 * rng.normal()
+    celsius = 16.0 + weather - 4.0 * np.cos(day)
+    X = np.column_stack(
+        [
+            np.sin(day),
+            np.cos(day),
+            np.cos(2.0 * day),
+            (hour // 24) % 7 >= 5,
+            np.clip(15.0 - celsius, 0.0, None) / 10.0,
+            np.clip(celsius - 20.0, 0.0, None) / 10.0,
+        ]
+    )
+    start = np.array([-0.3, -0.7, 0.2, -0.5, 0.8, 0.6])
+    weights = start + np.cumsum(0.015 * rng.normal(size=(rounds, start.size)), axis=0)
+    level = np.where(hour < rounds // 2, 0.0, 0.6)  # the new customer
+    y = level + np.einsum("tj,tj->t", X, weights) + 0.1 * rng.normal(size=rounds)
+    return X, np.clip(y, -LARGEST, LARGEST)
+
+
+def _keep(place: str, table: Any) -> None:
+    """The stream as a file: CSV, Parquet, or a table `stream` of SQLite."""
+    import sqlite3
+    from pathlib import Path
+
+    import numpy as np
+
+    from noregret.errors import ParameterError
+    from noregret.replay import module
+
+    names, path = [*FEATURES, "load"], Path(place)
+    if path.suffix == ".csv":
+        line = ",".join(names)
+        np.savetxt(path, table, fmt="%.17g", delimiter=",", header=line, comments="")
+    elif path.suffix == ".parquet":
+        frame = module("polars", "writing Parquet").DataFrame(table, schema=names, orient="row")
+        frame.write_parquet(path)
+    elif path.suffix == ".db":
+        connection = sqlite3.connect(path)
+        with connection:
+            columns = ", ".join(f'"{name}" REAL' for name in names)
+            connection.execute("DROP TABLE IF EXISTS stream")
+            connection.execute(f"CREATE TABLE stream ({columns})")
+            marks = ", ".join("?" * len(names))
+            connection.executemany(f"INSERT INTO stream VALUES ({marks})", table.tolist())  # noqa: S608
+        connection.close()
+    else:
+        raise ParameterError(f"--data {place}: end it in .csv, .parquet or .db")
+
+
+@click.command("demo", epilog=EXAMPLES)
+@click.option("--rounds", type=click.IntRange(10, 1_000_000), default=2000, show_default=True)
+@click.option("--data", metavar="FILE", help="Keep the stream: .csv, .parquet or .db.")
+@click.option("--report", metavar="FILE", help="Write a page in HTML about it.")
+def command(rounds: int, data: str | None, report: str | None) -> int:
+    """Forecast an hourly electricity load with five learners, and check every proof.
+
+    The stream is synthetic: the load follows the hour, the weekend and the weather, but how
+    strongly it follows them wanders from week to week, and halfway a large customer moves in. No
+    learner is told.
+    """
+    from importlib.util import find_spec
+
+    import numpy as np
+
+    from noregret.cli import show
+    from noregret.cli.engine import Player
+    from noregret.cli.recorded import write_report
+    from noregret.frames import Frame
+    from noregret.registry import make
+    from noregret.sources.encoding import Piece
+
+    if report is None and find_spec("noregret.report") is not None:
+        report = "noregret-demo.html"
+    X, y = load_stream(rounds)
+    if data is not None:
+        _keep(data, np.column_stack([X, y]))
+    screen = show.console()
+    screen.print(
+        f"{rounds:,} hours of load; features: {', '.join(FEATURES)}, and a constant.\n"
+        "Each hour: forecast first, then see the load and learn it.\n"
+    )
+    learners = {
+        "ridge (1)": make("ridge", {"fit_intercept": True}),
+        "ridge, clipped": make("ridge", {"fit_intercept": True, "clip": LARGEST}),
+        "bayesian-ridge (2)": make("bayesian-ridge", {"fit_intercept": True, "noise_var": 0.1}),
+        "aar": make("aar", {"fit_intercept": True}),
+        "aar, drift 0.001 (3)": make("aar", {"fit_intercept": True, "drift": 1e-3}),
+        "auto": make("auto"),
+    }
+    piece = Piece(Frame(FEATURES, X), y, np.arange(1, rounds + 1), None)
+    players, rows, every = [], [], []
+    for name, learner in learners.items():
+        player = Player(name, learner)
+        player.columns.append(player.play(piece))
+        players.append(player)
+        found = learner.certificates()
+        every += found
+        main = found[0]
+        rmse = float(np.sqrt(player.errors / rounds))
+        sides = (main.loss, main.comparator, main.bound, main.slack)
+        holds = {True: "yes", False: "NO", None: "-"}[main.holds]
+        rows.append([name, f"{rmse:.3f}", *map(show.number, sides), holds])
+    head = ["learner", "RMSE", "loss", "best in hindsight", "bound", "slack", "holds"]
+    screen.print(show.grid("", head, rows))
+    screen.print(
+        "(1) an equality, so no slack: the loss shown is the weighted sum of (y - m)^2/d\n"
+        "(2) an equality too: the loss shown is the log loss, -ln of the density at the outcome\n"
+        "(3) its experts may change at a charge: the best of them does better, and so does it\n"
+    )
+    screen.print(f"As the library prints it:\n\n{learners['aar'].certificate()}\n", markup=False)
+    failed = [one for one in every if one.holds is False]
+    held = [one for one in every if one.holds]
+    screen.print(f"{len(held)} certificates hold, {len(failed)} fail.")
+    if report is not None:
+        write_report(report, players, y)
+        screen.print(f"Report: {report}", markup=False)
+    return 1 if failed else 0

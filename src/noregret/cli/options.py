@@ -1,0 +1,155 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from noregret.registry import MODELS, PARAMETERS
+
+__all__ = ["Listed", "data_options", "model_options", "parameters_of", "source_of"]
+
+Decorator = Callable[[Any], Any]
+
+
+class Listed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """a,b,c"""  # noqa: D400  # Click shows it
+
+    name = "a,b,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The parts, blanks around them left out."""
+        if isinstance(value, list):
+            return value
+        return [part.strip() for part in str(value).split(",") if part.strip()]
+
+
+def _together(*options: Decorator) -> Decorator:
+    def decorate(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+data_options = _together(
+    click.argument("data"),
+    click.option("--target", "-y", required=True, metavar="COLUMN", help="The outcome."),
+    click.option(
+        "--features", type=Listed(), help="The features; else all columns but target and time."
+    ),
+    click.option(
+        "--text", type=Listed(), help="Columns of codes: text, though they look like numbers."
+    ),
+    click.option("--time", metavar="COLUMN", help="Dates or times; copied to the output."),
+    click.option("--calendar", is_flag=True, help="Hour, weekday and time of year as features."),
+    click.option("--lags", type=Listed(), help="Past outcomes as features: 1,2,24."),
+    click.option(
+        "--horizon",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="Forecast so many rounds ahead: later outcomes are not used.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "zero", "last", "mean"]),
+        default="refuse",
+        show_default=True,
+        help="What to take for a feature that is missing.",
+    ),
+    click.option("--na", multiple=True, metavar="WORD", help="One more word for missing."),
+    click.option(
+        "--skip-bad",
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="Leave out up to N bad rows, and count them.",
+    ),
+    click.option(
+        "--max-features",
+        type=click.IntRange(1),
+        default=2000,
+        show_default=True,
+        metavar="N",
+        help="Stop where text makes more features than that.",
+    ),
+    click.option("--query", metavar="SQL", help="Rows of sqlite:FILE or duckdb:FILE."),
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["csv", "parquet", "arrow", "jsonl", "npz", "libsvm"]),
+        help="If the name of the file does not tell.",
+    ),
+    click.option("--delimiter", metavar="C", help="Of CSV; else found in the header. tab, space."),
+    click.option("--names", type=Listed(), help="Column names of a CSV without a header."),
+)
+
+
+def _model_option(name: str) -> Decorator:
+    parameter = PARAMETERS[name]
+    models = [model for model, entry in MODELS.items() if name in entry.parameters]
+    words = f"{parameter.help}. [{', '.join(models)}]"
+    flag = "--" + name.replace("_", "-")
+    if parameter.kind == "flag":
+        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=words)
+    metavar = {"number": "NUMBER", "range": "Y|LO,HI", "passes": "N|inf"}.get(
+        parameter.kind, "TEXT"
+    )
+    return click.option(flag, name, metavar=metavar, help=words)
+
+
+model_options = _together(
+    click.option(
+        "--model",
+        "-m",
+        default="aar",
+        show_default=True,
+        type=click.Choice(list(MODELS)),
+        metavar="NAME",
+        help="A learner: see noregret models.",
+    ),
+    *(_model_option(name) for name in PARAMETERS),
+)
+
+
+def parameters_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the parameters of a learner out of all options."""
+    taken = {name: options.pop(name, None) for name in PARAMETERS}
+    return {name: value for name, value in taken.items() if value is not None}
+
+
+def source_of(options: dict[str, Any]) -> tuple[Any, Any, list[int]]:
+    """Take source, encoding and lags out of all options."""
+    from noregret.errors import ParameterError
+    from noregret.sources import Source
+    from noregret.sources.encoding import Encoding
+
+    take = options.pop
+    source = Source(
+        take("data"),
+        format=take("format_"),
+        delimiter=take("delimiter"),
+        names=take("names"),
+        query=take("query"),
+        missing_words=take("na"),
+        text=take("text") or (),
+        skip_bad=take("skip_bad"),
+    )
+    encoding = Encoding(
+        take("target"),
+        features=take("features"),
+        time=take("time"),
+        calendar=take("calendar"),
+        missing=take("missing"),
+        max_features=take("max_features"),
+    )
+    if encoding.features and encoding.target in encoding.features:
+        raise ParameterError(f"--features has the target {encoding.target!r} in it")
+    words = take("lags") or []
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise ParameterError(f"--lags {','.join(words)}: give whole numbers from 1 on")
+    return source, encoding, [int(word) for word in words]

@@ -1,0 +1,146 @@
+"""Forecasts on their way out: CSV, Parquet, JSON lines, standard output."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+
+from noregret.errors import ParameterError
+from noregret.replay import module
+
+__all__ = ["Output", "open_output"]
+
+
+class Output(Protocol):
+    """Where forecasts go."""
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Some rows, by column."""
+        ...
+
+    def close(self) -> None:
+        """All is written."""
+        ...
+
+
+class Nowhere:
+    """Nobody asked for forecasts."""
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Forget them."""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class Lines:
+    """CSV or JSON lines, to a file or to standard output, flushed after every piece."""
+
+    def __init__(self, file: IO[bytes], kind: str, *, header: bool) -> None:
+        self.file, self.kind, self.header = file, kind, header
+        self.polars = module("polars", "writing forecasts")
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Append; numbers are written so that they read back as they were."""
+        frame = self.polars.DataFrame(
+            {name: _series(self.polars, values) for name, values in columns.items()}
+        )
+        if self.kind == "csv":
+            text = frame.write_csv(include_header=self.header)
+            self.header = False
+        else:
+            text = frame.write_ndjson()
+        self.file.write(text.encode())
+        self.file.flush()
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self.file is not sys.stdout.buffer:
+            self.file.close()
+
+
+class Parquet:
+    """A Parquet file, some ten thousand rows to a group."""
+
+    ROWS = 1 << 16
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.writer: Any = None
+        self.arrow = module("pyarrow", "writing Parquet")
+        self.parquet = module("pyarrow.parquet", "writing Parquet")
+        self.held: list[Any] = []
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Hold rows until there are enough of them for a group."""
+        arrays = {
+            name: self.arrow.array(values, from_pandas=True) for name, values in columns.items()
+        }
+        self.held.append(self.arrow.table(arrays))
+        if sum(table.num_rows for table in self.held) >= self.ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self.held:
+            table = self.arrow.concat_tables(self.held, promote_options="permissive")
+            self.held = []
+            if self.writer is None:
+                self.writer = self.parquet.ParquetWriter(self.path, table.schema)
+            self.writer.write_table(table.cast(self.writer.schema))
+
+    def close(self) -> None:
+        """Write what is held, and the footer."""
+        self._flush()
+        if self.writer is not None:
+            self.writer.close()
+
+
+def _series(polars: Any, values: Any) -> Any:
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return polars.Series(values).fill_nan(None)
+    return polars.Series(values, dtype=None if isinstance(values, np.ndarray) else polars.String)
+
+
+def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
+    """Where forecasts go, by name; after row `past`, to what an interrupted run has written."""
+    if place is None:
+        return Nowhere()
+    if place == "-":
+        if kind == "parquet":
+            raise ParameterError("--out - writes CSV or JSON lines: Parquet needs a file")
+        return Lines(sys.stdout.buffer, kind or "csv", header=True)
+    path = Path(place)
+    endings = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl"}
+    kind = kind or endings.get(path.suffix.lower())
+    if kind is None:
+        raise ParameterError(f"--out {place}: end it in .csv, .parquet or .jsonl, or take - ")
+    if not path.parent.is_dir():
+        raise ParameterError(f"--out {place}: there is no such folder")
+    if kind == "parquet":
+        if past and path.exists():
+            raise ParameterError(
+                f"--out {place} holds the forecasts of the run that this one resumes, and Parquet "
+                "cannot be added to: give another file"
+            )
+        return Parquet(path)
+    before = past > 0 and path.exists() and path.stat().st_size > 0
+    if before:
+        _trim(path, past)
+    return Lines(path.open("ab" if before else "wb"), kind, header=not before)
+
+
+def _trim(path: Path, past: int) -> None:
+    """Drop rows after the last one that the state knows: a run that was killed wrote more."""
+    kept = 0
+    with path.open("r+b") as file:
+        for line in file:
+            number = line.partition(b",")[0].rpartition(b":")[2]  # of CSV or of JSON
+            header = not kept and not number.isdigit()
+            if not header and not (line.endswith(b"\n") and int(number) <= past):
+                break
+            kept += len(line)
+        file.seek(kept)
+        file.truncate()

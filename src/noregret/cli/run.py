@@ -1,0 +1,94 @@
+"""noregret run: one learner over one stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from noregret.cli.options import data_options, model_options, parameters_of, source_of
+from noregret.registry import MODELS, make
+
+__all__ = ["command"]
+
+EXAMPLES = """\b
+Examples:
+  noregret run data.csv --target y
+  noregret run data.parquet --target y --model bayesian-ridge --noise-var 0.1 --out preds.parquet
+  noregret run series.csv --target y --time time --lags 1,2,24 --calendar
+  noregret run data.csv.gz --target y --state model.nr      # go on where the last run stopped
+  tail -f log.csv | noregret run - --target y               # a forecast a line, as lines arrive
+  noregret run sqlite:shop.db --query "SELECT * FROM sales ORDER BY day" --target units
+  noregret run duckdb: --query "SELECT * FROM 'part-*.parquet'" --target y
+
+\b
+DATA is a file (.csv .tsv .txt, gzip or not; .parquet .arrow .feather .jsonl .ndjson .npz .svm
+.libsvm), - for standard input, or sqlite:FILE or duckdb:FILE with --query.
+
+\b
+How cells are read:
+  a column is numbers, times (ISO 8601) or text, by its first value
+  text becomes features on the fly: colour=red is 1 in rows that are red
+  dates and times are no features; --calendar makes some of the time column
+  an empty cell, NA and null are missing (--na adds words); NaN and inf are bad
+  a row without outcome is forecast, not learned, and is no round for --lags
+  a row without a feature is bad unless --missing says what to take
+
+\b
+The output has a row a round: its line (or row), time, y, forecast, std (where the learner has a
+predictive distribution), loss, and the bound on the cumulative loss (where it was worked out).
+
+\b
+--state FILE is read if it is there, and written at the end, when interrupted (Ctrl-C, SIGTERM),
+and every --save-every rows. A file that it has seen is read on from where it stopped; another one
+is new rounds. Runs chain exactly: the forecasts are those of one long run, bit for bit.
+
+Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 or 143 interrupted.
+"""
+
+
+@click.command("run", epilog=EXAMPLES)
+@data_options
+@model_options
+@click.option("--out", metavar="FILE", help="Forecasts: .csv, .parquet, .jsonl, or - .")
+@click.option(
+    "--out-format",
+    type=click.Choice(["csv", "parquet", "jsonl"]),
+    help="If the name does not tell.",
+)
+@click.option("--state", metavar="FILE", help="Go on from this model file, and write it.")
+@click.option(
+    "--save-every",
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    metavar="N",
+    help="Rows between two writings of --state.",
+)
+@click.option("--report", metavar="FILE", help="A page in HTML about the run.")
+@click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
+def command(**options: Any) -> int:
+    """Forecast DATA round by round with one learner: predict, see the outcome, learn."""
+    from noregret.cli.session import Session
+
+    parameters = parameters_of(options)
+    source, encoding, lags = source_of(options)
+    learner = make(options["model"], parameters)
+    horizon = options["horizon"]
+    if lags:
+        from noregret.lagged import Lagged
+
+        learner = Lagged(learner, lags, horizon)
+    elif horizon > 1:
+        raise click.UsageError("--horizon needs --lags: features of x are taken as they are")
+    out = options["out"] if options["out"] or not source.live else "-"
+    yes_no = MODELS[options["model"]].yes_no
+    session = Session(source, encoding, {options["model"]: learner}, yes_no=yes_no)
+    return session.run(
+        out=out,
+        out_format=options["out_format"],
+        state=options["state"],
+        save_every=options["save_every"],
+        report=options["report"],
+        quiet=options["quiet"],
+    )

@@ -1,0 +1,196 @@
+"""One pass over a source with one learner or several: reading, playing, writing, stopping."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from noregret.cli import show
+from noregret.cli.engine import Played, Player, rounds_of
+from noregret.cli.output import Output, open_output
+from noregret.cli.recorded import write_report
+from noregret.cli.state import recall, store
+from noregret.sources import Source
+from noregret.sources.block import Reading
+from noregret.sources.encoding import Encoding, Piece
+
+__all__ = ["Session"]
+
+
+class Interrupted(Exception):  # noqa: N818  # nothing went wrong
+    """A signal came while nothing was under way."""
+
+
+class Stop:
+    """SIGINT and SIGTERM: the piece under way is finished, a wait for input is not."""
+
+    def __init__(self) -> None:
+        self.signal = 0
+        self.waiting = False
+
+    def __call__(self, number: int, _: Any) -> None:
+        """A signal has come."""
+        self.signal = number
+        if self.waiting:
+            raise Interrupted
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Listen to both signals; only the main thread can."""
+        before = {}
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before[number] = signal.signal(number, self)
+        except ValueError:
+            pass
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Session:
+    """A source, how its columns become features, and the learners."""
+
+    def __init__(
+        self,
+        source: Source,
+        encoding: Encoding,
+        learners: dict[str, Any],
+        *,
+        yes_no: bool = False,
+    ) -> None:
+        self.source, self.encoding = source, encoding
+        self.players = [Player(name, learner, yes_no=yes_no) for name, learner in learners.items()]
+        self.reading: Reading = source.reading()
+        self.reading.wanted = encoding.wanted()
+        self.stop = Stop()
+        self.rows = 0  # of this run
+        self.last = 0  # the line or row that was taken last
+        self.outcomes: list[Any] = []  # for a report
+
+    def run(
+        self,
+        *,
+        out: str | None = None,
+        out_format: str | None = None,
+        state: str | None = None,
+        save_every: int = 1_000_000,
+        report: str | None = None,
+        quiet: bool = False,
+    ) -> int:
+        """Play the whole source; the exit code."""
+        if state is not None:
+            recall(state, self)
+        output = open_output(out, out_format, self.reading.past)
+        try:
+            with self.stop.heard():
+                self._play(output, state, save_every, keep=report is not None)
+        finally:
+            output.close()
+        if report is not None:
+            write_report(report, self.players, np.concatenate(self.outcomes or [np.empty(0)]))
+        failed = [c for p in self.players for c in _certificates(p) if c.holds is False]
+        if not quiet:
+            self._tell(err=out == "-")
+        for one in failed:
+            show.console(err=True).print(f"this certificate fails:\n{one}", markup=False)
+        if self.stop.signal:
+            return 128 + self.stop.signal
+        return 1 if failed else 0
+
+    def _play(self, output: Output, state: str | None, save_every: int, *, keep: bool) -> None:
+        progress = show.Progress()
+        saved, whole = 0, True  # whether all rows of a piece were taken
+        try:
+            for piece in self._pieces():
+                whole = False
+                played = [player.play(piece, self.reading) for player in self.players]
+                self._write(output, piece, played)
+                if keep:
+                    self._keep(piece, played)
+                self.rows += len(piece.y)
+                self.last, whole = int(piece.places[-1]), True
+                first = self.players[0]
+                bound = None if first.certificate is None else first.certificate.bound
+                progress.tell(self.rows, first.loss, bound)
+                if state is not None and self.rows - saved >= save_every:
+                    store(state, self)
+                    saved = self.rows
+                if self.stop.signal:
+                    break
+        finally:
+            progress.close()
+            if state is not None and whole and self.rows > saved:
+                store(state, self)
+
+    def _pieces(self) -> Iterator[Piece]:
+        """The pieces; waiting for the next one may be interrupted."""
+        pieces = rounds_of(self.source.blocks(self.reading), self.encoding, self.reading)
+        while True:
+            try:
+                self.stop.waiting = self.source.live
+                piece = next(pieces, None)
+                self.stop.waiting = False
+            except Interrupted:
+                return
+            if piece is None:
+                return
+            yield piece
+
+    def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
+        columns: dict[str, Any] = {self.reading.unit: piece.places}
+        if self.encoding.time is not None and piece.times is not None:
+            columns["time"] = list(piece.times)
+        columns["y"] = piece.y
+        for player, one in zip(self.players, played):
+            stem = "" if len(self.players) == 1 else f"{player.name} "
+            columns[f"{stem}forecast"] = one.forecast
+            if len(self.players) == 1:
+                columns |= {"std": one.std, "loss": one.loss, "bound": one.bound}
+            else:
+                columns[f"{stem}loss"] = one.loss
+        output.write(columns)
+
+    def _keep(self, piece: Piece, played: list[Played]) -> None:
+        self.outcomes.append(piece.y)
+        for player, one in zip(self.players, played):
+            player.columns.append(one)
+
+    def _tell(self, *, err: bool) -> None:
+        """What came of it."""
+        screen = show.console(err=err)
+
+        def say(words: str) -> None:
+            screen.print(words, markup=False, soft_wrap=True)
+
+        reading = self.reading
+        if not self.rows:
+            say(f"{reading.name}: no new rows")
+            return
+        say(f"{self.rows:,} rows of {reading.name}, {len(self.encoding.slots)} features")
+        if reading.bad:
+            say(f"{reading.bad:,} bad {reading.unit}s left out, the first: {reading.first}")
+        for column in self.encoding.left_out:
+            say(f"column {column!r} holds times, which are no features: left out (--calendar)")
+        if len(self.players) == 1:
+            player = self.players[0]
+            if player.rounds:
+                rmse = show.number(player.rmse)
+                loss = show.number(player.loss)
+                say(f"{player.name}: {player.rounds:,} outcomes, loss {loss}, RMSE {rmse}")
+                screen.print(show.certificates(_certificates(player)))
+        else:
+            screen.print(show.contest(self.players, yes_no=self.players[0].yes_no))
+
+
+def _certificates(player: Player) -> list[Any]:
+    if player.certificate is None:
+        return []
+    found: list[Any] = player.learner.certificates()
+    return found

@@ -1,0 +1,44 @@
+"""A table of float64 with named columns: the least that a learner takes for a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from noregret.types import Matrix, Vector
+
+__all__ = ["Frame"]
+
+
+class Frame:
+    """Rows of numbers and the names of their columns; learners read it as they read pandas.
+
+    >>> import numpy as np
+    >>> frame = Frame(["hot", "wet"], np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> frame["wet"]
+    array([2., 4.])
+    >>> frame.part(1, 2).to_numpy()
+    array([[3., 4.]])
+    """
+
+    __slots__ = ("columns", "shape", "slots", "values")
+
+    def __init__(self, columns: Sequence[str], values: Matrix) -> None:
+        self.columns = list(columns)
+        self.values = values
+        self.shape = values.shape
+        self.slots = {name: slot for slot, name in enumerate(self.columns)}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, name: str) -> Vector:
+        column: Vector = self.values[:, self.slots[name]]
+        return column
+
+    def to_numpy(self) -> Matrix:
+        """The numbers."""
+        return self.values
+
+    def part(self, start: int, stop: int) -> Frame:
+        """Some of the rows."""
+        return Frame(self.columns, self.values[start:stop])

@@ -1,0 +1,294 @@
+"""A series as a stream: past outcomes become features, at any horizon.
+
+At horizon h the forecast of round t may know the outcomes up to round t - h and no others.  So the
+last h - 1 rounds wait in a line: neither are their outcomes features, nor has the learner learned
+them.  Lag k is the k-th last outcome that is known: y_(t-h+1-k), 0 where there was no such round.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from noregret import features
+from noregret.certificates import Assumption, Certificate
+from noregret.errors import InputError, OutcomeError, ParameterError
+from noregret.frames import Frame
+from noregret.holder import Holder
+from noregret.online import NotFitted
+from noregret.replay import Replay
+from noregret.types import Matrix, Vector
+
+__all__ = ["Lagged", "Line"]
+
+LONGEST = 100_000  # the longest lag
+
+
+class Line:
+    """The learner, the outcomes that it may know, and the rounds that wait to be known.
+
+    `ahead` is a twin that learns every round at once and forecasts nothing.  What it takes, the
+    learner takes too when its time comes, as it will then be where the twin was; and it knows the
+    best expert for all rounds.  At horizon 1 there is none.
+    """
+
+    __slots__ = ("ahead", "learner", "loss", "past", "rounds", "waiting")
+
+    def __init__(self, learner: Any, reach: int, ahead: Any = None) -> None:
+        self.learner, self.ahead = learner, ahead
+        self.past: Vector = np.zeros(reach)  # the last outcomes that are known, the newest last
+        self.waiting: list[tuple[Any, float]] = []  # (x with its lags, y), the oldest first
+        self.rounds = 0
+        self.loss: Vector = np.zeros(2)  # square loss at horizons > 1; compensated
+
+
+class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
+    """Past outcomes as features for any learner, with no look into the future.
+
+    x may be empty (None, an empty mapping or vector): a bare series.  Lags come after the features
+    of x; by name they are "lag 1", "lag 2", ...  At horizon 1 certificates are the learner's: its
+    experts forecast from x and the lags.  At larger horizons no theorem speaks of forecasts from
+    weights that are h - 1 rounds old, so the certificate is a report.
+
+    Cost: that of the learner with len(lags) features more, twice that at horizons > 1; and
+    max(lags) + horizon rounds of memory.
+
+    Parameters
+    ----------
+    learner : the learner; it is copied, and the copy learns.
+    lags : which past outcomes; 1 is the last one known.
+    horizon : h >= 1, how many rounds ahead; forecasts of round t use outcomes up to t - h only.
+
+    >>> import numpy as np
+    >>> import noregret as nr
+    >>> series = np.sin(np.arange(200.0) / 3.0)
+    >>> learner = nr.Lagged(nr.AAR(1e-3), lags=[1, 2])
+    >>> replay = learner.replay(None, series)
+    >>> bool(replay.loss[100:].max() < 1e-3), replay.certificate.holds
+    (True, True)
+    >>> ahead = nr.Lagged(nr.AAR(1e-3), lags=[1, 2], horizon=24).replay(None, series)
+    >>> ahead.certificate.kind
+    'report'
+    """
+
+    _held: Line | None
+
+    def __init__(self, learner: Any, lags: Sequence[int] = (1,), horizon: int = 1) -> None:
+        self.learner = learner
+        self.lags = lags
+        self.horizon = horizon
+
+    def _lags(self) -> list[int]:
+        lags = self.lags
+        if not isinstance(lags, list | tuple | range | np.ndarray) or not len(lags):
+            raise ParameterError(f"lags = {lags!r}: give a list of whole numbers, such as [1, 2]")
+        for k in lags:
+            if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= int(k) <= LONGEST:
+                raise ParameterError(f"lags = {lags!r}: each must be a whole number from 1 on")
+        if len({int(k) for k in lags}) != len(lags):
+            raise ParameterError(f"lags = {lags!r}: a lag comes twice")
+        return [int(k) for k in lags]
+
+    def _horizon(self) -> int:
+        h = self.horizon
+        if not isinstance(h, Integral) or isinstance(h, bool) or not 1 <= int(h) <= LONGEST:
+            raise ParameterError(f"horizon = {h!r}: it must be a whole number from 1 on")
+        return int(h)
+
+    def _begin(self) -> Line:
+        if not hasattr(self.learner, "predict_one") or isinstance(self.learner, type):
+            raise ParameterError(f"learner = {features.short(self.learner)}: give a learner")
+        twin = copy.deepcopy(self.learner) if self._horizon() > 1 else None
+        return Line(copy.deepcopy(self.learner), max(self._lags()), twin)
+
+    def _learned(self) -> Line:
+        if self._held is None:
+            raise NotFitted("this Lagged has learned nothing yet: call learn_one or fit first")
+        return self._held
+
+    # One round ------------------------------------------------------------------------------
+
+    def _with_lags(self, x: Any, past: Vector) -> Any:
+        """x and the lags."""
+        lags = self._lags()
+        values = [float(past[-k]) for k in lags]
+        if x is None:
+            return np.array(values)
+        mapping = features.as_mapping(x)
+        if mapping is None:
+            return np.concatenate([np.empty(0) if _empty(x) else features.row(x), values])
+        return {**mapping, **_named(mapping, lags, values)}
+
+    def predict_one(self, x: Any = None) -> float:
+        """Forecast the outcome of the round to come, h rounds after the last that is used."""
+        with self._lock:
+            line = self._held or self._begin()
+            forecast: float = line.learner.predict_one(self._with_lags(x, line.past))
+            return forecast
+
+    def predictive(self, x: Any = None) -> Any:
+        """The forecast as a distribution, where the learner has one."""
+        with self._lock:
+            line = self._held or self._begin()
+            return line.learner.predictive(self._with_lags(x, line.past))
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn that the round had x and the outcome y; at horizon h it counts h - 1 rounds on."""
+        with self._lock:
+            line = self._held or self._begin()
+            self._step(line, x, features.outcome(y))
+            self._held = line
+
+    def _step(self, line: Line, x: Any, y: float) -> float:
+        """One round; its forecast.  What is refused changes nothing."""
+        full = self._with_lags(x, line.past)
+        forecast: float = line.learner.predict_one(full)
+        if line.ahead is not None:
+            line.ahead.learn_one(full, y)
+        waiting = [*line.waiting, (full, y)]
+        if len(waiting) >= self._horizon():
+            known, value = waiting.pop(0)
+            line.learner.learn_one(known, value)
+            line.past = np.append(line.past[1:], value)
+        line.waiting = waiting
+        line.rounds += 1
+        if self._horizon() > 1:  # else the learner keeps its own books
+            _add(line.loss, (y - forecast) ** 2)
+        return forecast
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def replay(self, X: Any, y: Any) -> Replay:
+        """Predict-then-learn over all rows, as the loop over rounds would go; X None: a series."""
+        with self._lock:
+            return self._run(self._held, X, y)
+
+    def _run(self, held: Any, X: Any, y: Any) -> Replay:
+        line = copy.deepcopy(held) or self._begin()
+        xs, names, ys = self._rows(X, y)
+        if self._horizon() == 1:
+            replay = self._at_once(line, xs, names, ys)
+        else:
+            replay = self._one_by_one(line, xs, names, ys)
+        self._held = line
+        return replay
+
+    def _rows(self, X: Any, y: Any) -> tuple[Matrix, list[Any] | None, Vector]:
+        size = len(X) if X is not None else len(y)
+        if not size:
+            raise InputError("there are no rows: give at least one round")
+        table, scalar = features.outcome_table(y, size)
+        if not scalar:
+            raise OutcomeError(f"y has shape {np.shape(y)}: Lagged takes one outcome a round")
+        if X is None or 0 in np.shape(X):
+            bare = X is None or features.frame_names(X) is None
+            return np.empty((size, 0)), None if bare else [], table[:, 0]
+        xs, names = features.table(X)
+        return xs, names, table[:, 0]
+
+    def _at_once(self, line: Line, xs: Matrix, names: list[Any] | None, ys: Vector) -> Replay:
+        """Horizon 1: every lag is an outcome of an earlier round, so all rows are known."""
+        lags = self._lags()
+        series = np.concatenate([line.past, ys])
+        reach, T = len(line.past), len(ys)
+        columns = [series[reach - k : reach - k + T] for k in lags]
+        full = np.column_stack([xs, *columns])
+        table: Any = full
+        if names is not None:
+            extra = _named(dict.fromkeys(names), lags, lags)
+            table = Frame([*names, *extra], full)
+        replay: Replay = line.learner.replay(table, ys)
+        line.past = series[-reach:].copy()
+        line.rounds += T
+        return replay
+
+    def _one_by_one(self, line: Line, xs: Matrix, names: list[Any] | None, ys: Vector) -> Replay:
+        forecasts = np.empty(len(ys))
+        for t, (row, y) in enumerate(zip(xs, ys.tolist())):
+            x: Any = row if names is None else dict(zip(names, row.tolist()))
+            forecasts[t] = self._step(line, x, y)
+        return Replay(
+            forecast=forecasts,
+            mean=None,
+            spread=None,
+            loss=(ys - forecasts) ** 2,
+            certificate=self._report(line),
+        )
+
+    def predict(self, X: Any) -> Vector:
+        """Forecasts of the round to come at every row of X, all from the outcomes known now."""
+        with self._lock:
+            line = self._learned()
+            xs, names = features.table(X) if 0 not in np.shape(X) else (np.empty((len(X), 0)), None)
+            rows: list[Any] = list(xs)
+            if names is not None:
+                rows = [dict(zip(names, row.tolist())) for row in xs]
+            said = [line.learner.predict_one(self._with_lags(row, line.past)) for row in rows]
+            return np.array(said)
+
+    # What was learned -----------------------------------------------------------------------
+
+    @property
+    def learner_(self) -> Any:
+        """The learner, which has learned."""
+        return self._learned().learner
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many rounds have been seen, those that wait included."""
+        return self._learned().rounds
+
+    def certificates(self) -> list[Certificate]:
+        """Those of the learner at horizon 1; else a report."""
+        with self._lock:
+            line = self._learned()
+            if self._horizon() > 1:
+                return [self._report(line)]
+            found: list[Certificate] = line.learner.certificates()
+            return found
+
+    def certificate(self) -> Certificate:
+        """The main certificate."""
+        return self.certificates()[0]
+
+    def _report(self, line: Line) -> Certificate:
+        """What was paid at horizon h, beside the best expert in hindsight."""
+        h = self._horizon()
+        return Certificate(
+            name=f"horizon {h}, no theorem",
+            kind="report",
+            rounds=line.rounds,
+            loss=float(line.loss.sum()),
+            comparator=line.ahead.certificate().comparator,
+            bound=None,
+            statement=f"sum (y - g)^2, forecasts made {h} rounds ahead; no bound is known",
+            assumptions=(Assumption("forecasts follow the last outcome", met=False),),
+        )
+
+
+def _named(taken: Mapping[Any, Any], lags: list[int], values: Sequence[Any]) -> dict[str, Any]:
+    """The lags by name."""
+    named = {f"lag {k}": value for k, value in zip(lags, values)}
+    for name in named:
+        if name in taken:
+            raise InputError(f"x has a feature called {name!r}, which is the name of a lag")
+    return named
+
+
+def _empty(x: Any) -> bool:
+    return hasattr(x, "__len__") and not isinstance(x, str | bytes) and len(x) == 0
+
+
+def _add(total: Vector, term: float) -> None:
+    """Compensated (Neumaier)."""
+    s = total[0] + term
+    small = (total[0] - s) + term if abs(total[0]) >= abs(term) else (term - s) + total[0]
+    if math.isfinite(s):
+        total[1] += small
+    total[0] = s

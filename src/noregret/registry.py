@@ -1,0 +1,188 @@
+"""Learners by name, for whoever takes names: what each promises, what it costs.
+
+Importing this costs nothing: a learner's module is loaded when one is made.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noregret.errors import ParameterError
+
+__all__ = ["MODELS", "PARAMETERS", "Model", "Parameter", "make"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument that a learner's constructor takes, and how it is written in text."""
+
+    kind: str  # number, whole, flag, text, range, budget
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A learner: where it is, what is proved of it, what it costs."""
+
+    home: str
+    guarantee: str
+    cost: str
+    parameters: tuple[str, ...]
+    yes_no: bool = False  # outcomes are 0 and 1, forecasts are probabilities
+
+
+PARAMETERS = {
+    "prior_precision": Parameter("number", "a > 0: what a unit of squared weight costs an expert"),
+    "drift": Parameter("number", "1/a_t >= 0: how cheaply experts may change; 0: they are fixed"),
+    "clip": Parameter("number", "forecasts are clipped to [-CLIP, CLIP]"),
+    "noise_var": Parameter("number", "variance of one outcome about its mean"),
+    "fit_intercept": Parameter("flag", "add the constant feature 1"),
+    "kernel": Parameter("text", "experts are functions of its space: rbf, matern, linear, ..."),
+    "budget": Parameter(
+        "budget",
+        "a constant cost with a kernel: nystrom:N or window:N; without one: fourier:N[:WIDTH], "
+        "taylor:D[:WIDTH], polynomial:D",
+    ),
+    "shrinkage": Parameter("number", "a > 0: the more, the sparser"),
+    "passes": Parameter("passes", "passes of OSLOG a round, or inf for the lasso"),
+    "start": Parameter("number", "weights before the first round"),
+    "floor": Parameter("number", "least |w| in OSLOG's D: no weight is ever lost"),
+    "outcome_range": Parameter("range", "Y for [-Y, Y], or LO,HI; learned where it is not given"),
+    "kernels": Parameter("flag", "let polynomials and random cosines join in"),
+    "prior_var": Parameter("number", "variance of the prior on the weights"),
+    "method": Parameter("text", "auto, exact, tierney-kadane, smc or adf"),
+    "family": Parameter("text", "logistic or probit"),
+    "history": Parameter("flag", "keep all rounds, so that the mode is exact"),
+    "margin_bound": Parameter("number", "largest |w'x| of an expert"),
+    "regularisation": Parameter("number", "what a unit of squared weight costs"),
+}
+
+_GAUSSIAN = ("prior_precision", "drift", "fit_intercept", "kernel", "budget")
+
+MODELS = {
+    "aar": Model(
+        "gaussian.AAR",
+        "loss <= best expert + Y^2 ln det(I + X'X/a), any data",
+        "3.5 n^2 flops a round, n^2 numbers",
+        _GAUSSIAN,
+    ),
+    "ridge": Model(
+        "gaussian.Ridge",
+        "sum (y - m)^2/d = best expert's loss, exactly; clipped: loss <= best + 4Y^2 ln det",
+        "3.5 n^2 flops a round, n^2 numbers",
+        (*_GAUSSIAN, "clip"),
+    ),
+    "bayesian-ridge": Model(
+        "gaussian.BayesianRidge",
+        "log loss = best expert's + 1/2 ln det(I + X'X/a), exactly",
+        "3.5 n^2 flops a round, n^2 numbers",
+        (*_GAUSSIAN, "noise_var"),
+    ),
+    "auto": Model(
+        "experts.auto.Auto",
+        "close to the best of 40 experts, ridge and AAR at 5 precisions x 4 drifts; no knobs",
+        "20 cores of 3.5 n^2 flops a round, 50 n^2 numbers",
+        ("outcome_range", "kernels"),
+    ),
+    "oslog": Model(
+        "sparse.oslog.OSLOG",
+        "none that is true: the published bound is shown as a report",
+        "k^3/3 + 6 n^2 flops a round for k live weights, 2 n^2 numbers",
+        ("shrinkage", "passes", "start", "floor", "noise_var"),
+    ),
+    "safe-oslog": Model(
+        "experts.safe.SafeOSLOG",
+        "AAR's bound + (hi - lo)^2/2 ln 2, as sparse as OSLOG where that wins",
+        "that of OSLOG and of AAR",
+        ("shrinkage", "prior_precision", "outcome_range", "start", "floor"),
+    ),
+    "bayesian-logistic": Model(
+        "glm.learners.BayesianLogistic",
+        "log loss <= best expert + 1/2 ln det(I + v/4 X'X) (exact averaging)",
+        "by method: adf 5 n^2 flops a round; the others keep all rounds",
+        ("prior_var", "method", "family"),
+        yes_no=True,
+    ),
+    "map-logistic": Model(
+        "glm.learners.MAPLogistic",
+        "log loss <= a factor times the best expert's",
+        "t n^2 flops in round t, t n numbers",
+        ("prior_var", "history", "family"),
+        yes_no=True,
+    ),
+    "improper-logistic": Model(
+        "glm.learners.ImproperLogistic",
+        "log loss <= best expert with |w'x| <= B + O(B n ln T)",
+        "5 n^2 flops a round, n^2 numbers",
+        ("margin_bound", "regularisation"),
+        yes_no=True,
+    ),
+    "safe-logistic": Model(
+        "experts.safe.SafeLogistic",
+        "the best of averaging and mode, + ln 2",
+        "that of both",
+        ("prior_var", "method"),
+        yes_no=True,
+    ),
+}
+
+_BUDGETS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "nystrom": ("Nystrom", (int,)),
+    "window": ("Window", (int,)),
+    "fourier": ("RandomFourier", (int, float)),
+    "taylor": ("Taylor", (int, float)),
+    "polynomial": ("Polynomial", (int,)),
+}
+
+
+def make(name: str, given: Mapping[str, Any] | None = None) -> Any:
+    """A learner by name; parameters by their names, as text or as what the constructor takes.
+
+    >>> make("aar", {"prior_precision": "0.5"})
+    AAR(prior_precision=0.5)
+    >>> make("aar", {"clip": 1.0})
+    Traceback (most recent call last):
+    noregret.errors.ParameterError: aar has no clip: it takes prior_precision, drift, ...
+    """
+    model = MODELS.get(name)
+    if model is None:
+        raise ParameterError(f"model {name!r}: the models are {', '.join(MODELS)}")
+    chosen = {}
+    for key, value in (given or {}).items():
+        if key not in model.parameters:
+            raise ParameterError(f"{name} has no {key}: it takes {', '.join(model.parameters)}")
+        chosen[key] = _read(key, value) if isinstance(value, str) else value
+    module, _, maker = model.home.rpartition(".")
+    return getattr(importlib.import_module(f"noregret.{module}"), maker)(**chosen)
+
+
+def _read(key: str, text: str) -> Any:
+    """A parameter from text."""
+    kind = PARAMETERS[key].kind
+    try:
+        if kind == "number":
+            return float(text)
+        if kind == "passes":
+            return float("inf") if text == "inf" else int(text)
+        if kind == "flag":
+            return {"yes": True, "true": True, "no": False, "false": False}[text.lower()]
+        if kind == "range":
+            ends = [float(end) for end in text.split(",")]
+            return ends[0] if len(ends) == 1 else (ends[0], ends[1])
+        if kind == "budget":
+            return _budget(text)
+    except (ValueError, KeyError, IndexError):
+        raise ParameterError(f"{key} = {text!r}: {PARAMETERS[key].help}") from None
+    return text
+
+
+def _budget(text: str) -> Any:
+    name, *sizes = text.split(":")
+    maker, kinds = _BUDGETS[name]
+    if not 1 <= len(sizes) <= len(kinds):
+        raise ValueError(text)
+    made = getattr(importlib.import_module("noregret.budgets"), maker)
+    return made(*(kind(size) for kind, size in zip(kinds, sizes)))

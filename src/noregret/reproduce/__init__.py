@@ -1,0 +1,1 @@
+"""Published tables and figures, redone: each module has one paper or page."""

@@ -1,0 +1,159 @@
+"""From bytes to blocks of whole lines: files, gzip, and pipes as they fill.
+
+Lines are numbered from 1.  A line that is not text (NUL bytes, not UTF-8, longer than a
+megabyte) is bad: where that is tolerated it is made empty, so that the numbers of the others stay.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from noregret.sources.block import Reading
+
+__all__ = ["LONGEST", "Lines", "chunks_of_file", "chunks_of_pipe", "whole_lines"]
+
+READ = 1 << 22  # bytes at a time
+LONGEST = 1 << 20  # bytes of a line
+QUOTE = b'"'
+
+Lines = tuple[bytes, int, int]
+"""Whole lines, the number of the first, and how many of them end in a line break."""
+
+
+def chunks_of_pipe(stream: IO[bytes]) -> Iterator[bytes]:
+    """Whatever has arrived, as soon as it has."""
+    handle = stream.fileno()
+    while chunk := os.read(handle, READ):
+        yield chunk
+
+
+def chunks_of_file(path: Path, reading: Reading) -> Iterator[bytes]:
+    """A file, unpacked if it is gzip, whatever its name."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(2)
+            file.seek(0)
+            if start == b"\x1f\x8b":
+                yield from _unpacked(file, reading)
+                return
+            while chunk := file.read(READ):
+                yield chunk
+    except OSError as problem:
+        raise reading.fail(f"cannot be read: {problem.strerror or problem}") from None
+
+
+def _unpacked(file: IO[bytes], reading: Reading) -> Iterator[bytes]:
+    """Any number of gzip members, one after the other."""
+    done = 0
+    packer = zlib.decompressobj(wbits=31)
+    fresh = True
+    while raw := file.read(READ >> 2):
+        while raw:
+            try:
+                chunk = packer.decompress(raw, READ)
+            except zlib.error as problem:
+                after = f"after {done:,} bytes of text"
+                raise reading.fail(f"damaged gzip {after}: {problem}") from None
+            fresh = False
+            done += len(chunk)
+            if chunk:
+                yield chunk
+            raw = packer.unconsumed_tail
+            if packer.eof:
+                raw = packer.unused_data.lstrip(b"\0")
+                packer = zlib.decompressobj(wbits=31)
+                fresh = True
+    while chunk := packer.decompress(packer.unconsumed_tail, READ):
+        done += len(chunk)
+        yield chunk
+    if not fresh:
+        raise reading.fail(f"truncated gzip: it ends after {done:,} bytes of text")
+
+
+def whole_lines(chunks: Iterator[bytes], reading: Reading, *, quoted: bool) -> Iterator[Lines]:
+    """Blocks of whole lines; with `quoted`, no block ends inside quotes."""
+    held, number, skipping = b"", 1, False
+    for chunk in chunks:
+        held += chunk
+        if skipping:  # inside a line that is too long
+            end = held.find(b"\n")
+            if end < 0:
+                held = b""
+                continue
+            held, number, skipping = held[end + 1 :], number + 1, False
+        end = _end(held, quoted=quoted)
+        if end:
+            lines, held = held[:end], held[end:]
+            count = lines.count(b"\n")
+            yield _text(lines, number, reading), number, count
+            number += count
+        if len(held) > LONGEST:
+            newline = held.find(b"\n")
+            if newline >= 0:  # only quotes keep these lines together
+                reading.skip(number, "a quote opens here and does not close within a megabyte")
+                held, number = held[newline + 1 :], number + 1
+            else:
+                reading.skip(number, "the line is longer than a megabyte")
+                held, skipping = b"", True
+    if held and not skipping:
+        yield _text(held, number, reading), number, held.count(b"\n")
+
+
+def _end(held: bytes, *, quoted: bool) -> int:
+    """Where the last whole line ends; 0 if there is none."""
+    end = held.rfind(b"\n") + 1
+    if not quoted or QUOTE not in held:
+        return end
+    inside = held.count(QUOTE, 0, end) % 2
+    while end and inside:
+        before = held.rfind(b"\n", 0, end - 1) + 1
+        inside = (inside - held.count(QUOTE, before, end)) % 2
+        end = before
+    return end
+
+
+def _text(lines: bytes, number: int, reading: Reading) -> bytes:
+    """Lines that are text, for certain."""
+    if number == 1:
+        lines = lines.removeprefix(b"\xef\xbb\xbf")
+    while (at := lines.find(b"\0")) >= 0:
+        lines = _without(lines, at, number, "NUL: this is no text, or not UTF-8", reading)
+    while not lines.isascii():
+        try:
+            lines.decode()
+            break
+        except UnicodeDecodeError as problem:
+            at = problem.start
+            complaint = f"0x{lines[at]:02x}, which is not UTF-8: convert the file first"
+            lines = _without(lines, at, number, complaint, reading)
+    return _without_long(lines, number, reading) if len(lines) > LONGEST else lines
+
+
+def _without(lines: bytes, at: int, number: int, complaint: str, reading: Reading) -> bytes:
+    """The same with the line around a byte made empty."""
+    start = lines.rfind(b"\n", 0, at) + 1
+    end = lines.find(b"\n", at)
+    place = number + lines.count(b"\n", 0, start)
+    reading.skip(place, f"byte {at - start + 1} of the line is {complaint}")
+    return lines[:start] + (b"" if end < 0 else lines[end:])
+
+
+def _without_long(lines: bytes, number: int, reading: Reading) -> bytes:
+    """The same with lines that are too long made empty."""
+    start = 0
+    while start < len(lines):
+        near = lines.rfind(b"\n", start, start + LONGEST + 1)
+        if near >= 0:
+            start = near + 1
+            continue
+        if len(lines) - start <= LONGEST:
+            break
+        end = lines.find(b"\n", start)
+        place = number + lines.count(b"\n", 0, start)
+        reading.skip(place, "the line is longer than a megabyte")
+        lines = lines[:start] + (b"" if end < 0 else lines[end:])
+    return lines

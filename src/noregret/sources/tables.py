@@ -1,0 +1,272 @@
+"""Tables that have types: Parquet, Arrow, NumPy's .npz, and answers to SQL queries."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noregret._ops.layout import EXACT_INTEGER
+from noregret.errors import SourceError
+from noregret.replay import module
+from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
+
+__all__ = ["read_arrow", "read_npz", "read_parquet", "read_query"]
+
+ROWS = 1 << 14  # rows at a time
+ODD = (
+    *(OSError, ValueError, TypeError, LookupError, EOFError, ArithmeticError, MemoryError),
+    *(zlib.error, NotImplementedError, SyntaxError, AttributeError, UserWarning),
+)
+"""What reading a file that is not what it says can raise."""
+
+
+def read_parquet(path: Path, reading: Reading) -> Iterator[Block]:
+    """Row groups, some rows at a time."""
+    parquet, arrow = module("pyarrow.parquet", "reading Parquet"), module("pyarrow", "Parquet")
+    with (
+        _damaged(reading, arrow.ArrowException),
+        parquet.ParquetFile(path, page_checksum_verification=True) as file,
+    ):
+        _unique(file.schema_arrow.names, reading)
+        used = [name for name in reading.names if reading.uses(name)]
+        yield from _batches(file.iter_batches(batch_size=ROWS, columns=used), reading)
+
+
+def read_arrow(path: Path, reading: Reading) -> Iterator[Block]:
+    """An Arrow file (Feather 2), or an Arrow stream."""
+    ipc, arrow = module("pyarrow.ipc", "reading Arrow"), module("pyarrow", "reading Arrow")
+    with _damaged(reading, arrow.ArrowException), arrow.memory_map(str(path)) as file:
+        magic = file.read(6)
+        file.seek(0)
+        if magic == b"ARROW1":
+            reader = ipc.open_file(file)
+            batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+        else:
+            reader = ipc.open_stream(file)
+            batches = iter(reader)
+        _unique(reader.schema.names, reading)
+        yield from _batches(batches, reading)
+
+
+@contextmanager
+def _damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
+    """Whatever a damaged table makes a library raise is an error in that file."""
+    caught: tuple[type[Exception], ...] = (*kinds, *ODD)
+    try:
+        yield
+    except SourceError:
+        raise
+    except caught as problem:
+        raise reading.fail(_line(problem)) from None
+
+
+def read_query(kind: str, path: str, query: str, reading: Reading) -> Iterator[Block]:
+    """The rows of a query, as the database gives them."""
+    yield from _sqlite(path, query, reading) if kind == "sqlite" else _duckdb(path, query, reading)
+
+
+def _sqlite(path: str, query: str, reading: Reading) -> Iterator[Block]:
+    import sqlite3
+
+    with _damaged(reading, sqlite3.Error, sqlite3.Warning):
+        connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            cursor = connection.execute(query)
+            if cursor.description is None:
+                raise reading.fail("the query has no rows to give: it must be a SELECT")
+            names = [column[0] for column in cursor.description]
+            _unique(names, reading)
+            done = 0
+            while rows := cursor.fetchmany(ROWS):
+                numbered = enumerate(rows, done + 1)
+                yield reading.block(names, numbered, typed=True)
+                done += len(rows)
+        finally:
+            connection.close()
+
+
+def _duckdb(path: str, query: str, reading: Reading) -> Iterator[Block]:
+    duckdb, arrow = module("duckdb", "this query"), module("pyarrow", "this query")
+    with _damaged(reading, duckdb.Error, arrow.ArrowException):
+        connection = duckdb.connect(path or ":memory:", read_only=bool(path))
+        try:
+            answer = connection.sql(query)
+            if answer is None:
+                raise reading.fail("the query has no rows to give: it must be a SELECT")
+            reader = answer.to_arrow_reader(ROWS)
+            _unique(reader.schema.names, reading)
+            yield from _batches(reader, reading)
+        finally:
+            connection.close()
+
+
+def _line(problem: Exception) -> str:
+    return " ".join(str(problem).split())[:300] or type(problem).__name__
+
+
+def _unique(names: list[str], reading: Reading) -> None:
+    reading.names = list(names)
+    for i, name in enumerate(names):
+        if not name:
+            raise reading.fail(f"column {i + 1} has no name")
+        if name in names[:i]:
+            raise reading.fail(f"two columns are called {name!r}")
+
+
+def _batches(batches: Any, reading: Reading) -> Iterator[Block]:
+    done = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, ROWS):
+            part = batch.slice(start, ROWS)
+            part.validate(full=True)  # a damaged file can hold anything
+            yield _block(part, done, reading)
+            done += part.num_rows
+
+
+def _block(batch: Any, done: int, reading: Reading) -> Block:
+    """One record batch; rows with NaN, infinities or integers that do not fit are bad."""
+    columns: dict[str, Any] = {}
+    bad = np.zeros(batch.num_rows, dtype=bool)
+    for name, array in zip(batch.schema.names, batch.columns):
+        if not reading.uses(name):
+            continue
+        kind = reading.kinds.get(name) or _kind(array.type)
+        if kind is None:  # a column of nulls so far
+            columns[name] = np.full(batch.num_rows, np.nan)
+            continue
+        reading.kinds[name] = kind
+        if kind == NUMBER:
+            columns[name], wrong = _numbers(array, reading)
+            for row in np.flatnonzero(wrong & ~bad):
+                value = array[int(row)].as_py()
+                reading.skip(done + int(row) + 1, f"{value!r} is not a finite float64", name)
+            bad |= wrong
+        elif kind == OTHER:
+            columns[name] = [None] * batch.num_rows
+        else:
+            columns[name] = _texts(array, kind, reading)
+    places = np.arange(done + 1, done + 1 + batch.num_rows, dtype=np.int64)
+    block = Block(columns, dict(reading.kinds), places)
+    return block.kept(~bad) if bad.any() else block
+
+
+def _kind(type_: Any) -> str | None:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_null(type_):
+        return None
+    if types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_):
+        return NUMBER
+    if types.is_decimal(type_):
+        return NUMBER
+    if types.is_dictionary(type_):
+        return _kind(type_.value_type)
+    if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
+        return TEXT
+    return TIME if types.is_date(type_) or types.is_timestamp(type_) else OTHER
+
+
+def _numbers(array: Any, reading: Reading) -> tuple[Any, Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    null = np.asarray(array.is_null())
+    if pa.types.is_boolean(array.type):
+        array = array.cast(pa.int8())
+    whole = pa.types.is_integer(array.type)
+    if pa.types.is_null(array.type):
+        return np.full(len(array), np.nan), np.zeros(len(array), dtype=bool)
+    filled = pc.fill_null(array, 0).cast(pa.float64(), safe=False)
+    values = np.array(filled.to_numpy(zero_copy_only=False), dtype=np.float64)
+    wrong = ~np.isfinite(values)
+    if "NaN" in reading.words:
+        null |= np.isnan(values)
+        wrong &= ~np.isnan(values)
+    if whole:
+        for row in np.flatnonzero(np.abs(values) >= EXACT_INTEGER):
+            wrong[row] = int(values[row]) != array[int(row)].as_py()
+    values[null] = np.nan
+    return values, wrong & ~null
+
+
+def _texts(array: Any, kind: str, reading: Reading) -> list[str | None]:
+    if kind == TIME:
+        found = [None if v is None else v.isoformat() for v in array.to_pylist()]
+    else:
+        found = [None if v is None else str(v).strip() for v in array.to_pylist()]
+    return [None if v is None or v in reading.words else v for v in found]
+
+
+def read_npz(path: Path, reading: Reading) -> Iterator[Block]:
+    """Arrays of one length: a 1-D one is a column, a 2-D one the columns name_0, name_1, ..."""
+    with _damaged(reading, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        arrays = {
+            name.removesuffix(".npy"): _Array(archive, name, reading)
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+        yield from _together(arrays, reading)
+
+
+class _Array:
+    """One array of an archive, read from its beginning a few rows at a time."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str, reading: Reading) -> None:
+        from numpy.lib import format as npy
+
+        self.file = archive.open(name)
+        version = npy.read_magic(self.file)
+        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        self.shape, fortran, self.type = header(self.file)
+        if self.type.kind not in "biufUM" or self.type.hasobject or len(self.shape) not in (1, 2):
+            raise reading.fail(
+                f"array {name} has shape {self.shape} of {self.type}: give 1-D or 2-D numbers"
+            )
+        self.whole = None
+        if fortran and len(self.shape) == 2:  # columns come first: it must be had whole
+            self.whole = self._read(int(np.prod(self.shape))).reshape(self.shape, order="F")
+        self.at = 0
+
+    def _read(self, count: int) -> Any:
+        size = count * self.type.itemsize
+        raw = self.file.read(size)
+        if len(raw) != size:
+            raise ValueError("an array ends early: the file is damaged")
+        return np.frombuffer(raw, self.type)
+
+    def rows(self, count: int) -> Any:
+        """The next rows, as a 2-D array."""
+        start, self.at = self.at, self.at + count
+        if self.whole is not None:
+            return self.whole[start : self.at]
+        width = self.shape[1] if len(self.shape) == 2 else 1
+        return self._read(count * width).reshape(count, width)
+
+
+def _together(arrays: dict[str, _Array], reading: Reading) -> Iterator[Block]:
+    import pyarrow as pa
+
+    if not arrays:
+        raise reading.fail("there is no array in it")
+    lengths = {name: array.shape[0] for name, array in arrays.items()}
+    T = next(iter(lengths.values()))
+    if set(lengths.values()) != {T}:
+        raise reading.fail(f"the arrays have different lengths, {lengths}: give one row a round")
+    for start in range(0, T, ROWS):
+        columns = {}
+        for name, array in arrays.items():
+            rows = array.rows(min(ROWS, T - start))
+            one = len(array.shape) == 1
+            for j in range(rows.shape[1]):
+                columns[name if one else f"{name}_{j}"] = pa.array(np.ascontiguousarray(rows[:, j]))
+        reading.names = list(columns)
+        yield _block(pa.RecordBatch.from_pydict(columns), start, reading)
