@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz commandline docs clean
+.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz commandline docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -34,6 +34,9 @@ check: $(VENV)/installed $(VENV)/compiled  ## Lint, types, import directions
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+conformance: $(VENV)/installed $(VENV)/compiled  ## Other libraries' checks of our learners, counted
+	$(BIN)/python tests/conformance.py
 
 slow: $(VENV)/installed $(VENV)/compiled  ## The long tests
 	$(BIN)/python -m pytest -q -n 2 -m slow tests
