@@ -7,9 +7,9 @@ from time import perf_counter
 import numpy as np
 from page import Section, missed, verdict
 from rows import must_agree
-from timing import quartiles, race_rounds
 
 import noregret as nr
+from noregret.reproduce.timing import quartiles, race_rounds
 
 FEATURES, NODES, ROUNDS, SCALE, ETA = 5, 64, 5_000, 10.0, 0.5
 OURS, PLAIN, NUMPY = "ours", "no audit", "NumPy"

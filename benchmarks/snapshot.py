@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from timing import Job, race
 
 import noregret as nr
+from noregret.reproduce.timing import Job, race
 
 PAGE = Path(__file__).parents[1] / "docs" / "model-files.md"
 N, ROUNDS, TARGET = 100, 150, 3.0
