@@ -159,8 +159,8 @@ def main() -> None:
     verdicts = (
         f"Share of the throughput by hand: {median(shares):.2f}, target {SHARE}: "
         f"{'met' if median(shares) >= SHARE else '**missed**'}. Memory: {worst:.0f} MB at most, "
-        f"target {MEMORY:.0f}: {'met' if worst <= MEMORY else '**missed**'}. With `--out` to Parquet "
-        f"{written:.1f} s and {more:.0f} MB."
+        f"target {MEMORY:.0f}: {'met' if worst <= MEMORY else '**missed**'}. "
+        f"With `--out` to Parquet {written:.1f} s and {more:.0f} MB."
     )
     head = [
         *("turn", "Polars parses, s", "`replay`, s", "`noregret run`, s", "rows/s"),
