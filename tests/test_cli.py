@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -99,7 +100,16 @@ def test_the_running_bound_is_that_of_the_certificate(tmp_path: Path, data: Path
 
 @pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if not entry.yes_no])
 def test_every_model_runs(data: Path, model: str) -> None:
-    assert noregret("run", data, "-y", "y", "-m", model, "-q") == 0
+    given = {"kernel": "rbf", "outcome_range": "100"}
+    more = [(f"--{key.replace('_', '-')}", given[key]) for key in MODELS[model].needs]
+    if "lms" in model:
+        more.append(("--features", "a,b"))  # a kernel's inputs keep their features
+    assert noregret("run", data, "-y", "y", "-m", model, "-q", *itertools.chain(*more)) == 0
+
+
+def test_a_model_that_needs_a_parameter_says_so(data: Path, capsys) -> None:
+    assert noregret("run", data, "-y", "y", "-m", "klms-net", "-q") == 2
+    assert "klms-net needs outcome_range: Y for [-Y, Y]" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if entry.yes_no])

@@ -197,7 +197,11 @@ def test_an_error_halfway_leaves_a_state_to_go_on_from(tmp_path: Path) -> None:
     assert np.array_equal(forecasts(out), forecasts(tmp_path / "whole.csv"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["int", "term"])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)],
+    ids=["int", "term"],
+)
 def test_a_signal_halfway_then_resumed_is_one_run(tmp_path: Path, number) -> None:
     frame = stream(400_000).select("a", "b", "y")
     path, out, state = write(frame, tmp_path / "data.csv"), tmp_path / "out.csv", tmp_path / "s.nr"

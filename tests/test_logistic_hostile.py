@@ -361,6 +361,7 @@ def test_exact_averaging_that_fails_leaves_no_trace() -> None:
         refused(learner, lambda x=x: learner.learn_one(x, 0), NumericalError, "tierney-kadane")
 
 
+@pytest.mark.slow
 def test_a_probability_of_0_leaves_no_trace() -> None:
     learner = nr.BayesianLogistic(1.0, method="exact")
     learner.replay(np.ones((600, 1)), np.arange(600) % 8 > 0)

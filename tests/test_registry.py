@@ -13,7 +13,8 @@ from noregret.registry import MODELS, PARAMETERS, make
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_parameter_is_the_constructors(name: str) -> None:
-    learner = make(name)
+    given = {"kernel": "rbf", "outcome_range": "1"}
+    learner = make(name, {key: given[key] for key in MODELS[name].needs})
     known = inspect.signature(type(learner)).parameters
     assert set(MODELS[name].parameters) <= set(known)
     assert set(MODELS[name].parameters) <= set(PARAMETERS)

@@ -89,6 +89,7 @@ print(each * len(files), *refused, round(slowest, 4), (memory("VmHWM") - before)
 """
 
 
+@pytest.mark.slow
 def test_flipped_bits_and_truncations_are_refused(tmp_path: Path) -> None:
     """2,000 of each, over the files of all learners, with 64 MB of room and no import allowed."""
     if not Path("/proc/self/status").exists():

@@ -32,6 +32,7 @@ class Model:
     cost: str
     parameters: tuple[str, ...]
     yes_no: bool = False  # outcomes are 0 and 1, forecasts are probabilities
+    needs: tuple[str, ...] = ()  # parameters without a default
 
 
 PARAMETERS = {
@@ -58,6 +59,10 @@ PARAMETERS = {
     "history": Parameter("flag", "keep all rounds, so that the mode is exact"),
     "margin_bound": Parameter("number", "largest |w'x| of an expert"),
     "regularisation": Parameter("number", "what a unit of squared weight costs"),
+    "learning_rate": Parameter("number", "eta of gradient descent; 1/2 where it is not given"),
+    "scale": Parameter("number", "s0: the narrowest kernel is exp(-s0 |x - z|^2)"),
+    "nodes": Parameter("whole", "how many kernel widths"),
+    "substitution": Parameter("flag", "merge by substitution: (hi-lo)^2/2 a nat, not 2(hi-lo)^2"),
 }
 
 _GAUSSIAN = ("prior_precision", "drift", "fit_intercept", "kernel", "budget")
@@ -86,6 +91,20 @@ MODELS = {
         "close to the best of 40 experts, ridge and AAR at 5 precisions x 4 drifts; no knobs",
         "20 cores of 3.5 n^2 flops a round, 50 n^2 numbers",
         ("outcome_range", "kernels"),
+    ),
+    "kernel-lms": Model(
+        "lms.kernel_lms.KernelLMS",
+        "loss <= L(h)/(1 - eta) + |h|^2/eta for every function h of the kernel's space",
+        "t kernel values in round t, t inputs and numbers",
+        ("kernel", "learning_rate", "budget"),
+        needs=("kernel",),
+    ),
+    "klms-net": Model(
+        "lms.net.KLMSNet",
+        "loss <= that of kernel LMS at any Gaussian width + 2(hi - lo)^2 ln 1/w",
+        "nodes x t flops in round t, as many numbers; inputs scaled to [0, 1]",
+        ("outcome_range", "scale", "learning_rate", "nodes", "substitution", "budget"),
+        needs=("outcome_range",),
     ),
     "oslog": Model(
         "sparse.oslog.OSLOG",
@@ -155,6 +174,9 @@ def make(name: str, given: Mapping[str, Any] | None = None) -> Any:
         if key not in model.parameters:
             raise ParameterError(f"{name} has no {key}: it takes {', '.join(model.parameters)}")
         chosen[key] = _read(key, value) if isinstance(value, str) else value
+    for key in model.needs:
+        if key not in chosen:
+            raise ParameterError(f"{name} needs {key}: {PARAMETERS[key].help}")
     module, _, maker = model.home.rpartition(".")
     return getattr(importlib.import_module(f"noregret.{module}"), maker)(**chosen)
 
@@ -165,6 +187,8 @@ def _read(key: str, text: str) -> Any:
     try:
         if kind == "number":
             return float(text)
+        if kind == "whole":
+            return int(text)
         if kind == "passes":
             return float("inf") if text == "inf" else int(text)
         if kind == "flag":

@@ -96,7 +96,7 @@ def _model_option(name: str) -> Decorator:
     flag = "--" + name.replace("_", "-")
     if parameter.kind == "flag":
         return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=words)
-    metavar = {"number": "NUMBER", "range": "Y|LO,HI", "passes": "N|inf"}.get(
+    metavar = {"number": "NUMBER", "range": "Y|LO,HI", "passes": "N|inf", "whole": "N"}.get(
         parameter.kind, "TEXT"
     )
     return click.option(flag, name, metavar=metavar, help=words)
