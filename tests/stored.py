@@ -25,6 +25,15 @@ def dots(X, Z):
     return np.asarray(X) @ np.asarray(Z).T
 
 
+def shared_letters(alpha, X, Z):
+    """exp(-alpha d) for the number d of letters in one text and not in the other."""
+    return np.array([[np.exp(-alpha * len(set(x) ^ set(z))) for z in Z] for x in X])
+
+
+def decaying(alpha, X, Z):
+    return np.exp(-3.0 * alpha * np.abs(np.subtract.outer(X.sum(axis=1), Z.sum(axis=1))))
+
+
 def mean_of(x) -> float:
     values = list(x.values()) if isinstance(x, dict) else list(x)
     return float(sum(v for v in values if v is not None)) / (1 + len(values))
@@ -75,6 +84,30 @@ def forecasts(T: int) -> list[Any]:
             del said["c"]
         rows.append(said)
     return rows
+
+
+def few(T: int) -> list[Any]:
+    """Patterns that come again and again, zeros of either sign among them."""
+    lot = [[0.0, 1.0], [-0.0, 1.0], [2.0, -0.0], [0.5, 0.25], [1e-170, 1.0], [-3.0, 0.0]]
+    rng = np.random.default_rng(14)
+    return [np.array(lot[k]) for k in rng.integers(0, len(lot), T)]
+
+
+def named(T: int) -> list[Any]:
+    """Mappings that always have the same names, now and then without one."""
+    rng = np.random.default_rng(15)
+    rows: list[Any] = [dict(zip(NAMES[:4], rng.normal(size=4).round(1).tolist())) for _ in range(T)]
+    for t in range(2, T, 3):
+        rows[t] = {name: (-0.0, 2, v)[t % 3] for name, v in rows[t].items()}
+    for t in range(3, T, 5):
+        del rows[t][7]
+    return rows
+
+
+def mixed_words(T: int) -> list[Any]:
+    """Objects of several kinds, vectors among them, and some that cannot be recognised."""
+    lot = words(T)
+    return [(w, tuple(w), np.array([*map(ord, w)], float))[t % 3] for t, w in enumerate(lot)]
 
 
 def numbers(T: int) -> list[Any]:
@@ -268,6 +301,50 @@ CASES: dict[str, Case] = {
     ),
     "auto": Case(nr.Auto, mappings),
     "auto, kernels": Case(lambda: nr.Auto(outcome_range=1.0, kernels=True), two),
+    "kernel lms": Case(lambda: nr.KernelLMS(sk.RBF([1.0, 2.0, 3.0]), 0.3)),
+    "kernel lms, names": Case(
+        lambda: nr.KernelLMS("rational-quadratic", loss_budget=2.0, norm_budget=Fraction(1, 2)),
+        named,
+    ),
+    "kernel lms, again": Case(lambda: nr.KernelLMS(2.0 * sk.Matern(0.7), peak=2.0), few),
+    "kernel lms, given kernel": Case(
+        lambda: nr.KernelLMS(dots, 1e-3, budget=nr.Window(5)), given={"kernel": dots}
+    ),
+    "kernel lms, words": Case(
+        lambda: nr.KernelLMS(common_words, 0.1), words, given={"kernel": common_words}
+    ),
+    "kernel lms, window of words": Case(
+        lambda: nr.KernelLMS(common_words, peak=5.0, budget=nr.Window(4)),
+        words,
+        given={"common_words": common_words},
+    ),
+    "net": Case(lambda: nr.KLMSNet(1.0, scale=0.7, nodes=9)),
+    "net, substitution": Case(
+        lambda: nr.KLMSNet((-1, 2.5), learning_rate=0.9, nodes=17, substitution=True), named
+    ),
+    "net, again": Case(lambda: nr.KLMSNet(1.0, loss_budget=3.0, norm_budget=2.0, nodes=6), few),
+    "net, window": Case(lambda: nr.KLMSNet(1.5, nodes=20, audit=False, budget=nr.Window(5))),
+    "net, tolerance": Case(lambda: nr.KLMSNet(1.0, tolerance=0.01, domain=(0.0, 2.0)), line),
+    "net, family": Case(
+        lambda: nr.KLMSNet(1.0, family=decaying, nodes=5), few, given={"family": decaying}
+    ),
+    "net, family of words": Case(
+        lambda: nr.KLMSNet(
+            (-1.0, 1.0),
+            family=shared_letters,
+            nodes=7,
+            substitution=True,
+            audit=False,
+            learning_rate=1.0,
+        ),
+        words,
+        given={"family": shared_letters},
+    ),
+    "net, window of objects": Case(
+        lambda: nr.KLMSNet(1.0, family=shared_letters, nodes=4, budget=nr.Window(6)),
+        mixed_words,
+        given={"shared_letters": shared_letters},
+    ),
     "delayed": Case(
         lambda: nr.Delayed(nr.AAR(0.3), max_pending=6, overflow="drop"),
         mappings,

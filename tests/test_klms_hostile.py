@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.gaussian_process import kernels as sk
 
 import noregret as nr
 from noregret.errors import FeatureError, NumericalError, OutcomeError, ParameterError
@@ -226,10 +228,58 @@ def test_frames_and_names() -> None:
     assert list(named.replay(frame, y).to_frame().columns) == ["forecast", "loss"]
 
 
-def test_the_state_is_plain() -> None:
-    """Arrays, numbers, strings, lists: what a file can hold, and no function among them."""
-    net = nr.KLMSNet(1.0, nodes=8, family=wide).fit([[0.0], [1.0]], [0.0, 1.0])
-    text = pickle.dumps(net._held)
-    assert b"wide" not in text
-    learner = nr.KernelLMS(lambda X, Z: X @ Z.T, 0.1).fit([[0.0], [1.0]], [0.0, 1.0])
-    pickle.dumps(learner._held)  # a function in it could not be pickled
+def narrow(alpha, X, Z):
+    return wide(9.0 * alpha, X, Z)
+
+
+@pytest.mark.parametrize("kind", ["lms", "net"])
+def test_a_state_keeps_the_kernel_it_was_learned_with(kind: str) -> None:
+    """Parameters set anew wait for the next fit, also in copies, pickles and files."""
+    X, y = [[0.0], [0.4], [1.0]], [0.0, 0.5, 1.0]
+    other: dict[str, Any]
+    if kind == "lms":
+        learner, other = nr.KernelLMS(sk.RBF(1.0), 0.1).fit(X, y), {"kernel": sk.RBF(0.1)}
+    else:
+        learner, other = nr.KLMSNet(1.0, nodes=8, family=wide).fit(X, y), {"family": narrow}
+    before = learner.predict(X)
+    proved = learner.certificate()
+    learner.set_params(**other)
+    functions = {} if kind == "lms" else {"wide": wide, "narrow": narrow}
+    copies = [copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]
+    copies.append(nr.from_bytes(learner.to_bytes(), **functions))
+    with pytest.raises(FeatureError):
+        learner.fit([[np.nan]], [0.0])
+    for one in (learner, *copies):
+        np.testing.assert_array_equal(one.predict(X), before)
+        assert one.certificate() == proved
+        one.partial_fit([[0.2]], [0.3])
+        np.testing.assert_array_equal(one.predict(X), learner.predict(X))
+    anew = learner.fit(X, y).predict(X)
+    assert np.abs(anew - before).max() > 1e-3
+
+
+def test_budgets_that_make_no_rate_are_refused() -> None:
+    budgets = {"loss_budget": 1e300, "norm_budget": 1e-300}
+    for learner in (nr.KLMSNet(1.0, **budgets), nr.KernelLMS("rbf", **budgets)):
+        with pytest.raises(ParameterError, match="does not fit"):
+            learner.learn_one([1.0], 0.5)
+
+
+def test_a_window_of_any_size() -> None:
+    for learner in (
+        nr.KLMSNet(1.0, nodes=4, budget=nr.Window(10**400)),
+        nr.KernelLMS("rbf", 0.1, budget=nr.Window(10**400)),
+    ):
+        learner.fit([[0.0], [1.0]], [0.0, 1.0])
+        assert nr.from_bytes(learner.to_bytes()).patterns_ == 2
+
+
+def test_zeros_of_either_sign_are_one_pattern() -> None:
+    """A look with one sign and a round with the other leave the same state."""
+    looked, learned = nr.KLMSNet(1.0, nodes=8), nr.KLMSNet(1.0, nodes=8)
+    for x in ([0.0, 1.0], [-0.0, 1.0]):
+        looked.predict_one(np.array([0.0, 1.0]))
+        looked.learn_one(np.array(x), 0.5)
+        learned.learn_one(np.array(x), 0.5)
+    assert looked.patterns_ == 1
+    assert looked.to_bytes() == learned.to_bytes()

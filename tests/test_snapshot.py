@@ -97,11 +97,17 @@ def test_every_slot_of_a_state_is_known_here() -> None:
         "MapDoor": "inputs map size",
         "DictionaryDoor": "budget inputs kept kernel triangle",
         "Kernel": "constant function vectors",
+        "KernelLayer": "_index coefs facts inputs points rounds size",
+        "Held": "book budgets eta kernel layer peak window",
+        "Gaussians": "alphas at book cells coefs facts finer heard inputs levels lift points rates "
+        "said scale work",
+        "KernelFamily": "alphas book cells family finer heard kernels layer lift said",
     }
     from noregret.cores import DriftCore, PrimalCore
+    from noregret.lms.kernel_lms import Held
 
     types = {kind.name: kind.type for kind in BY_TYPE.values()}
-    types |= {"PrimalCore": PrimalCore, "DriftCore": DriftCore}
+    types |= {"PrimalCore": PrimalCore, "DriftCore": DriftCore, "Held": Held}
     for name, slots in known.items():
         assert sorted(types[name].__slots__) == sorted(slots.split()), name
 
@@ -122,7 +128,8 @@ def test_slog() -> None:
 def test_replays_after_a_file_are_the_same() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40, 3)), rng.uniform(-1, 1, 40)
-    for name in ("ridge, drift", "aar, rbf", "aar, nystrom", "oslog", "pool of learners", "auto"):
+    names = ("ridge, drift", "aar, rbf", "aar, nystrom", "oslog", "pool of learners", "auto")
+    for name in (*names, "kernel lms", "net", "net, window", "net, family"):
         one = CASES[name].make()
         one.replay(X[:20], y[:20])
         twin = again(one, CASES[name])

@@ -222,7 +222,7 @@ def look(
         return OK
     at[FRESH] = 0.0
     for i in range(n):
-        old[i] = x[i]
+        old[i] = x[i] + 0.0  # -0.0 is 0.0
     size = int(book[COUNTS, 1])
     at[MATCH] = outputs(points, coefs, size, old, rates, levels, work, said[RAW])
     at[FRESH] = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from noregret._ops.lms import COUNT
 from noregret.kernels import Kernel, together
 from noregret.lms.gaussians import AUDITS, Game, opened
 from noregret.lms.grid import Grid, grid
-from noregret.lms.kernels import KernelLayer
+from noregret.lms.kernels import KernelLayer, family_kernels
 from noregret.maps import Inputs
 from noregret.types import Matrix, Vector
 
@@ -25,6 +25,7 @@ __all__ = ["Family"]
 class Family:
     """Everything that a net over a family of kernels has learned."""
 
+    family: Callable[[float, Any, Any], Any]  # as it was when the first round came
     layer: KernelLayer
     alphas: Vector
     cells: Matrix
@@ -34,20 +35,24 @@ class Family:
     said: Matrix = field(init=False, repr=False)
     heard: Any = field(init=False, repr=False)
     lift: Any = field(init=False, repr=False)
+    kernels: list[Kernel] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self.kernels = family_kernels(self.family, self.alphas)
         self.said = np.zeros((SAID, self.alphas.size))
         self.heard = np.zeros((AUDITS, SAID, self.finer.shape[2]))
         self.lift = grid(self.alphas.size).lift
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Family, (self.layer, self.alphas, self.cells, self.finer, self.book)
+        return Family, (self.family, self.layer, self.alphas, self.cells, self.finer, self.book)
 
     @classmethod
-    def start(cls, game: Game, rule: Grid, inputs: Inputs) -> Family:
+    def start(
+        cls, game: Game, rule: Grid, family: Callable[[float, Any, Any], Any], inputs: Inputs
+    ) -> Family:
         """Nothing learned."""
         layer = KernelLayer.start(inputs, rule.alphas.size)
-        return cls(layer, rule.alphas, *opened(game, rule))
+        return cls(family, layer, rule.alphas, *opened(game, rule))
 
     @property
     def inputs(self) -> Inputs:
@@ -73,9 +78,9 @@ class Family:
         names = "layer", "cells", "finer", "book"
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
-    def survey(self, kernels: Sequence[Kernel], xs: Any) -> Vector:
+    def survey(self, xs: Any) -> Vector:
         """Forecasts at every input; nothing is learned."""
-        raws = self.layer.outputs(kernels, xs)
+        raws = self.layer.outputs(self.kernels, xs)
         forecasts = np.empty(len(xs))
         for t in range(len(xs)):
             self.said[RAW] = raws[:, t]
@@ -84,10 +89,10 @@ class Family:
             forecasts[t] = ops.merged(self.book, self.said, total)
         return forecasts
 
-    def replay(self, kernels: Sequence[Kernel], xs: Any, ys: Vector) -> Vector:
+    def replay(self, xs: Any, ys: Vector) -> Vector:
         """Predict-then-learn over inputs, in place; a failure leaves all as it was if it is one."""
         eta, window = self.book[RATE].tolist()
-        raws, peak = self.layer.learn(kernels, together(list(xs)), ys, eta, int(window))
+        raws, peak = self.layer.learn(self.kernels, together(list(xs)), ys, eta, int(window))
         forecasts = np.empty(len(ys))
         scratch = self.said, self.heard, self.lift
         ops.settle_all(self.cells, self.finer, self.book, *scratch, raws, ys, forecasts)

@@ -13,9 +13,10 @@ from noregret._ops.ledger import add
 from noregret.certificates import Certificate
 from noregret.errors import FeatureError, NumericalError
 from noregret.features import outcome, outcome_column
+from noregret.holder import Holder
 from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Expansion, Seen, best_expansion
-from noregret.lms.kernels import KernelHolder, KernelLayer
+from noregret.lms.kernels import KernelLayer
 from noregret.lms.opening import inputs_for_many, inputs_for_one
 from noregret.lms.rates import budgets_of, rate_of, window_of
 from noregret.lms.statements import kernel_lms, kernel_lms_budgets
@@ -34,6 +35,7 @@ LOSS, PEAK = 0, 1  # rows of the book: what was paid; the largest k(x, x)
 class Held:
     """Everything that kernel LMS has learned."""
 
+    kernel: Kernel  # as it was when the first round came
     layer: KernelLayer
     book: Matrix
     eta: float
@@ -45,6 +47,11 @@ class Held:
         """One that shares nothing with this one."""
         return replace(self, layer=self.layer.copy(), book=self.book.copy())
 
+    def outputs(self, xs: Any) -> Vector:
+        """The function learned so far at every input."""
+        found: Vector = self.layer.outputs([self.kernel], xs)[0]
+        return found
+
     def seen(self) -> Seen:
         """The stream as comparators see it."""
         rounds = float(self.layer.facts[: self.layer.size, 0].sum())
@@ -52,7 +59,7 @@ class Held:
         return Seen.of(self.layer.patterns(), self.layer.facts, complete=complete)
 
 
-class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-learn is untyped
+class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
     """Gradient descent in the space of one kernel: f <- f + eta (y - f(x)) k(x, .).
 
     For every h, loss <= L(h)/(1 - eta X^2) + |h|^2/eta where X^2 is the largest k(x, x) and
@@ -100,17 +107,12 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
         self.peak = peak
         self.budget = budget
 
-    def _begin(self, inputs: Inputs) -> Held:
+    def _begin(self, kernel: Kernel, inputs: Inputs) -> Held:
         budgets = budgets_of(self.loss_budget, self.norm_budget)
         peak = positive("peak", self.peak)
         eta = rate_of(self.learning_rate, budgets, peak)
         layer, book = KernelLayer.start(inputs, 1), np.zeros((2, 2))
-        return Held(layer, book, eta, window_of(self.budget), budgets, peak)
-
-    def _made(self) -> list[Kernel]:
-        if not self._kernels:
-            self._kernels = [Kernel(self.kernel)]
-        return self._kernels
+        return Held(kernel, layer, book, eta, window_of(self.budget), budgets, peak)
 
     def _learned(self) -> Held:
         if self._held is None or not self._held.layer.rounds:
@@ -120,9 +122,8 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
     def _for_one(self, x: Any) -> Held:
         if self._held is not None:
             return self._held
-        self._kernels = []
-        vectors = bool(self._made()[0].vectors)
-        return self._begin(inputs_for_one(x, vectors=vectors))
+        kernel = Kernel(self.kernel)
+        return self._begin(kernel, inputs_for_one(x, vectors=bool(kernel.vectors)))
 
     # One round ------------------------------------------------------------------------------
 
@@ -131,7 +132,7 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
         with self._lock:
             held = self._for_one(x)
             point = held.layer.inputs.one(x)
-            return _finite(float(held.layer.outputs(self._made(), together([point]))[0, 0]))
+            return _finite(float(held.outputs(together([point]))[0]))
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y."""
@@ -143,7 +144,7 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
             self._held = held
 
     def _rounds(self, held: Held, xs: Any, ys: Vector) -> tuple[Vector, Vector]:
-        raws, peak = held.layer.learn(self._made(), xs, ys, held.eta, held.window)
+        raws, peak = held.layer.learn([held.kernel], xs, ys, held.eta, held.window)
         losses = (ys - raws[:, 0]) ** 2
         for loss in losses.tolist():
             add(held.book, LOSS, loss)
@@ -159,9 +160,8 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
 
     def _run(self, held: Any, X: Any, y: Any) -> Replay:
         if held is None:
-            self._kernels = []
-            vectors = bool(self._made()[0].vectors)
-            held = self._begin(inputs_for_many(X, vectors=vectors))
+            kernel = Kernel(self.kernel)
+            held = self._begin(kernel, inputs_for_many(X, vectors=bool(kernel.vectors)))
         xs = held.layer.inputs.many(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
@@ -183,7 +183,7 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
             held = self._learned()
-            forecasts: Vector = held.layer.outputs(self._made(), held.layer.inputs.many(X))[0]
+            forecasts = held.outputs(held.layer.inputs.many(X))
             for t in np.flatnonzero(~np.isfinite(forecasts))[:1]:
                 _finite(float(forecasts[t]))
             return forecasts
@@ -233,7 +233,7 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
         """argmin L(h)/(1 - eta X^2) + |h|^2/eta: kernel ridge with a = (1 - eta X^2)/eta."""
         room = 1.0 - held.eta * float(held.book[PEAK, 0])
         a = max(room, 1e-12) / held.eta if norm is None else 1e-12
-        return best_expansion(self._made()[0].cross, held.seen(), a, None, norm)
+        return best_expansion(held.kernel.cross, held.seen(), a, None, norm)
 
     def certificates(self, *, comparator: Expansion | None = None) -> list[Certificate]:
         """For every h; shown for the best in hindsight, or for the one given."""
@@ -245,7 +245,7 @@ class KernelLMS(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-l
         return self.certificates(comparator=comparator)[0]
 
     def _certificates(self, held: Held, h: Expansion | None = None) -> list[Certificate]:
-        k, seen, rounds = self._made()[0].cross, held.seen(), held.layer.rounds
+        k, seen, rounds = held.kernel.cross, held.seen(), held.layer.rounds
         loss, peak = math.fsum(held.book[LOSS]), float(held.book[PEAK, 0])
         best = self._best(held, None) if h is None else h
         found = [kernel_lms(k, seen, best, rounds, loss, held.eta, peak)]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from noregret._ops import lms as ops
 from noregret._ops.lms import FACTS, LAST
 from noregret.errors import NumericalError
-from noregret.holder import Holder
 from noregret.kernels import Kernel, is_vector, together
 from noregret.maps import Inputs
 from noregret.types import Matrix, Vector
 
-__all__ = ["KernelHolder", "KernelLayer", "family_kernels"]
+__all__ = ["KernelLayer", "family_kernels", "pattern_key"]
 
 CHUNK = 256  # rounds whose kernel values are asked for together
 LARGEST = 1e150  # of an output: its square fits in float64
@@ -26,24 +25,6 @@ FIRST = 64  # patterns that a new layer has room for
 def family_kernels(family: Callable[[float, Any, Any], Any], alphas: Vector) -> list[Kernel]:
     """One kernel for each alpha."""
     return [Kernel(partial(family, float(alpha))) for alpha in alphas]
-
-
-class KernelHolder(Holder):
-    """A learner with callables: made from its parameters when they are needed, never stored."""
-
-    __slots__ = ("_kernels",)
-
-    _kernels: list[Kernel]
-
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        """A learner that has seen nothing."""
-        self = super().__new__(cls)
-        self._kernels = []
-        return self
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._kernels = []
 
 
 class KernelLayer:
@@ -86,7 +67,7 @@ class KernelLayer:
         return self.points[: self.size]
 
     def _name(self, x: Any, slot: int) -> None:
-        key = _key(x)
+        key = pattern_key(x)
         if key is not None:
             self._index[key] = slot
 
@@ -138,7 +119,7 @@ class KernelLayer:
 
     def _keep(self, x: Any, y: float, step: Vector, window: int) -> None:
         """(3): the step goes to the pattern's coefficients."""
-        key = _key(x)
+        key = pattern_key(x)
         slot = None if key is None else self._index.get(key)
         if slot is None:
             slot = self._slot(x, window)
@@ -153,7 +134,7 @@ class KernelLayer:
         """A place for a new pattern: the oldest one's where the window is full."""
         if 0 < window <= self.size:
             slot = int(ops.oldest(self.facts, self.size))
-            old = _key(self.points[slot])
+            old = pattern_key(self.points[slot])
             if old is not None:
                 del self._index[old]
             self.coefs[:, slot], self.facts[slot] = 0.0, 0.0
@@ -177,7 +158,7 @@ class KernelLayer:
             self.points = np.pad(self.points, ((0, more), (0, 0)))
 
 
-def _key(x: Any) -> Any:
+def pattern_key(x: Any) -> Any:
     """By what a pattern is known again; None for what cannot be hashed safely."""
     if is_vector(x):
         return (x + 0.0).tobytes()  # -0.0 is 0.0

@@ -17,12 +17,12 @@ from noregret.certificates import Certificate
 from noregret.doors import Names, Positions
 from noregret.errors import FeatureError, OutcomeError, ParameterError
 from noregret.features import outcome, outcome_column, short
+from noregret.holder import Holder
 from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Expansion, Values, best_expansion, checked
 from noregret.lms.family import Family
 from noregret.lms.gaussians import Game, Gaussians
 from noregret.lms.grid import FEWEST, MOST, grid, nodes_for
-from noregret.lms.kernels import KernelHolder, family_kernels
 from noregret.lms.opening import inputs_for_many, inputs_for_one
 from noregret.lms.rates import budgets_of, rate_of, window_of
 from noregret.lms.statements import each_round, expansion_bounds, finite_mixture, potential
@@ -46,7 +46,7 @@ class NetReplay(Replay):
     """Largest distance so far between a forecast and the audit's; 0 without an audit."""
 
 
-class KLMSNet(RegressorMixin, KernelHolder):  # type: ignore[misc]  # scikit-learn is untyped
+class KLMSNet(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
     """Kernel LMS for every width alpha in [0, 1] of exp(-s0 alpha |x - z|^2), merged.
 
     The user never chooses a width: exponential weights over all of them pay at most
@@ -145,13 +145,12 @@ give a range that holds every outcome, or clip it yourself
         n = 0 if inputs.door is None or self.family is not None else inputs.door.size
         count = self._count(limits[1] - limits[0], scale * n * (high - low) ** 2)
         rule = grid(count)
-        self._kernels = []
         if self.family is not None:
             if not callable(self.family):
                 raise ParameterError(
                     f"family = {self.family!r}: give a callable (alpha, X, Z) -> matrix"
                 )
-            return Family.start(game, rule, inputs)
+            return Family.start(game, rule, self.family, inputs)
         return Gaussians.start(game, rule, scale, inputs)
 
     def _count(self, width: float, spread: float) -> int:
@@ -175,12 +174,6 @@ give a range that holds every outcome, or clip it yourself
                 f"domain = {short(self.domain)}: give the pair (x1, x2) of the box, x1 < x2"
             )
         return limits
-
-    def _made(self, held: Family) -> list[Kernel]:
-        if len(self._kernels) != held.alphas.size:
-            assert self.family is not None
-            self._kernels = family_kernels(self.family, held.alphas)
-        return self._kernels
 
     def _learned(self) -> Gaussians | Family:
         if self._held is None:
@@ -207,7 +200,7 @@ give a range that holds every outcome, or clip it yourself
             point = held.inputs.one(x)
             if isinstance(held, Gaussians):
                 return held.predict(point)
-            return float(held.survey(self._made(held), together([point]))[0])
+            return float(held.survey(together([point]))[0])
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y."""
@@ -223,7 +216,7 @@ give a range that holds every outcome, or clip it yourself
                 answer = held.learn(point, value)
                 assert answer == OK
             else:
-                held.replay(self._made(held), together([point]), np.array([value]))
+                held.replay(together([point]), np.array([value]))
             self._held = held
 
     # Many rounds ----------------------------------------------------------------------------
@@ -245,9 +238,8 @@ give a range that holds every outcome, or clip it yourself
             _inside(float(ys[t]), held, f"y[{t}]", int(t))
         after = held.copy()
         if isinstance(after, Gaussians):
-            forecasts = after.replay(np.ascontiguousarray(xs), ys)
-        else:
-            forecasts = after.replay(self._made(after), xs, ys)
+            xs = np.ascontiguousarray(xs)
+        forecasts = after.replay(xs, ys)
         self._held = after
         library = type(X).__module__.partition(".")[0]
         return NetReplay(
@@ -264,10 +256,7 @@ give a range that holds every outcome, or clip it yourself
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
             held = self._learned()
-            xs = held.inputs.many(X)
-            if isinstance(held, Gaussians):
-                return held.survey(xs)
-            return held.survey(self._made(held), xs)
+            return held.survey(held.inputs.many(X))
 
     # What was learned -----------------------------------------------------------------------
 
@@ -344,8 +333,7 @@ give a range that holds every outcome, or clip it yourself
     def _values(self, held: Gaussians | Family, alpha: float) -> Values:
         if isinstance(held, Gaussians):
             return partial(held.matrix, alpha)
-        assert self.family is not None
-        return Kernel(partial(self.family, alpha)).cross
+        return Kernel(partial(held.family, alpha)).cross
 
     def certificates(self, *, comparator: Expansion | None = None) -> list[Certificate]:
         """The finite mixture in three forms; for a given expansion, Theorems 1 and 2 too."""

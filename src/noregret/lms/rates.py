@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from noregret.budgets import Window
@@ -10,8 +11,10 @@ from noregret.errors import ParameterError
 from noregret.lms.totals import Budgets
 from noregret.online import positive
 
-__all__ = ["DEFAULT", "budgets_of", "rate_of", "window_of"]
+__all__ = ["DEFAULT", "SLOWEST", "budgets_of", "rate_of", "window_of"]
 
+EXACT = 2**53  # rounds that float64 can count: a longer window forgets nothing either
+SLOWEST = sys.float_info.min  # 1/eta fits in float64
 DEFAULT = 0.5
 """Without budgets: every h then has L <= 2 L(h) + 2|h|^2 where k(x, x) <= 1."""
 
@@ -36,7 +39,13 @@ def rate_of(learning_rate: Any, budgets: Budgets | None, peak: float = 1.0) -> f
             f"learning_rate = {learning_rate!r} and budgets: budgets make a rate of their own; "
             "leave learning_rate=None, or give no budgets"
         )
-    return 1.0 / ((1.0 + math.sqrt(budgets.loss / peak) / budgets.norm) * peak)
+    rate = 1.0 / ((1.0 + math.sqrt(budgets.loss / peak) / budgets.norm) * peak)
+    if rate < SLOWEST:
+        raise ParameterError(
+            f"loss_budget = {budgets.loss!r}, norm_budget = {budgets.norm!r}: the rate that they "
+            "make does not fit in float64; rescale the outcomes"
+        )
+    return rate
 
 
 def window_of(budget: Any) -> int:
@@ -46,4 +55,4 @@ def window_of(budget: Any) -> int:
     if not isinstance(budget, Window):
         raise ParameterError(f"budget = {budget!r}: give Window(size), or None to keep everything")
     budget.check()
-    return int(budget.size)
+    return min(int(budget.size), EXACT)

@@ -36,7 +36,10 @@ from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogisti
 from noregret.glm.yesno import Belief
 from noregret.kernel_stream import KernelStream
 from noregret.lagged import Lagged, Line
+from noregret.lms.kernel_lms import KernelLMS
+from noregret.lms.net import KLMSNet
 from noregret.snapshot.kinds import BY_NAME, BY_TYPE, Fields, Writer, register
+from noregret.snapshot.lms import read_kernel_lms, read_net, write_kernel_lms, write_net
 from noregret.snapshot.pools import read_members, write_members
 from noregret.snapshot.spaces import DOORS
 from noregret.snapshot.yesno import ENGINES
@@ -340,6 +343,8 @@ for _pool in (AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights, SafeO
     learner(_pool, _write_pool, _read_pool)
 labelled(SafeLogistic, _write_pool, _read_pool)
 learner(Auto, _write_auto, _read_auto)
+learner(KernelLMS, write_kernel_lms, read_kernel_lms)
+learner(KLMSNet, write_net, read_net)
 learner(Delayed, _write_waiting, _read_waiting)
 learner(Lagged, _write_line, _read_line)
 register(SLOG, _write_slog, _read_slog)

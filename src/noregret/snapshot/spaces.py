@@ -24,7 +24,7 @@ from noregret.doors import Names, Positions
 from noregret.errors import NoRegretError, SnapshotError
 from noregret.features import short
 from noregret.glm.families import FAMILIES, Family
-from noregret.kernels import Kernel, is_vector
+from noregret.kernels import Kernel
 from noregret.maps import DictionaryDoor, Inputs, MapDoor
 from noregret.snapshot.kinds import Fields, Writer, register
 
@@ -261,7 +261,7 @@ def _write_dictionary(w: Writer, door: DictionaryDoor) -> dict[str, Any]:
         "budget": w.thing(door.budget),
         "kernel": w.thing(door.kernel),
         "inputs": w.thing(door.inputs),
-        "kept": write_points(w, door.kept),
+        "kept": write_points(w, door.kept, door.inputs),
         "triangle": w.numbers(door.triangle),
     }
 
@@ -284,9 +284,9 @@ register(MapDoor, _write_map_door, _read_map_door)
 register(DictionaryDoor, _write_dictionary, _read_dictionary)
 
 
-def write_points(w: Writer, points: Any) -> Any:
+def write_points(w: Writer, points: Any, inputs: Inputs) -> Any:
     """Inputs of a kernel: vectors as numbers, anything else as it is."""
-    if len(points) and is_vector(points[0]):
+    if len(points) and inputs.door is not None:
         return {"as": "vectors", "points": w.numbers(np.array(points))}
     listed = [w.value(x, f"input {t}") for t, x in enumerate(points)]
     return {"as": "objects", "points": listed}

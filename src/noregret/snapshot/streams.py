@@ -202,7 +202,7 @@ def _write_kernel_stream(w: Writer, stream: KernelStream) -> dict[str, Any]:
         "prior": core.prior,
         "priors": core.priors,
         "ledger": w.numbers(stream.ledger),
-        "points": write_points(w, core.inputs),
+        "points": write_points(w, core.inputs, stream.inputs),
         "triangle": w.numbers(core._packed[: t * (t + 1) // 2]),
         "z": w.numbers(core._z[:t]),
         "row_priors": w.numbers(core._priors[:t]),
