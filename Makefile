@@ -24,7 +24,7 @@ $(VENV)/compiled: $(wildcard src/noregret/_ops/*.py) | $(VENV)/installed
 	@touch $@
 
 demo: $(VENV)/installed $(VENV)/compiled  ## Forecast a stream with several learners, with proofs
-	$(BIN)/python examples/demo.py
+	$(BIN)/noregret demo
 
 test: check  ## Lint, types, imports, then all fast tests and doctests
 	$(BIN)/python -m pytest -q -n 2 -m 'not slow'

@@ -95,7 +95,7 @@ def _hue(k: int) -> dict[str, Any]:
 
 def thinned(trace: Trace) -> str:
     """What was left out, in words; nothing where nothing was."""
-    if trace.width == 1:
+    if trace.width <= 2:  # both are drawn
         return ""
     return f"Of every {trace.width:,} rows the least and the greatest value are drawn."
 
@@ -172,12 +172,16 @@ def _sides(
         drawn = [line("best in hindsight", rows, best - base, "muted", dash="dot")]
         claimed = np.isfinite(bound)
         if claimed.any():
-            drawn = [between("slack", "bound", "loss", k % HUES, quiet=True), *drawn]
-            drawn.append(line("bound", rows, bound - base, "ink", dash="long"))
-        drawn.append(line("loss", rows, loss - base, **_hue(k)))
+            if last.kind != "equality":
+                drawn = [between("slack", "bound", "loss", k % HUES, quiet=True), *drawn]
+            name = "the other side" if last.kind == "equality" else "bound"
+            drawn.append(line(name, rows, bound - base, "ink", dash="long"))
+        drawn.insert(-1, line("loss", rows, loss - base, **_hue(k)))
         views.append(view(label, drawn, unit, log=label == "loss"))
-    every = f"Worked out every {run.every:,} rows." if run.every > 1 else ""
-    return {"label": last.name, "views": views, "note": every}
+    note = [f"Worked out every {run.every:,} rows."] if run.every > 1 else []
+    if last.rounds > run.rounds:
+        note.append(f"{last.rounds - run.rounds:,} rounds of earlier runs count too.")
+    return {"label": last.name, "views": views, "note": " ".join(note)}
 
 
 # Forecasts ------------------------------------------------------------------------------------
@@ -246,7 +250,7 @@ def _calibrated(run: Recording, k: int) -> dict[str, Any] | None:
     shares = counted.pit / counted.rounds * len(counted.pit)
     least, most = counted.band()
     chance = band(
-        "95 % by chance", ([0.0, 1.0], [most, most]), ([0.0, 1.0], [least, least]), "ink"
+        "95% by chance", ([0.0, 1.0], [most, most]), ([0.0, 1.0], [least, least]), "ink", quiet=True
     )
     heights = bars("share of outcomes", shares, k % HUES)
     level = line("uniform", [0.0, 1.0], [1.0, 1.0], "muted", dash="dot")
@@ -335,7 +339,7 @@ def _leverage(run: Recording, k: int) -> dict[str, Any] | None:
     if not len(trace):
         return None
     drawn = [line("1 - 1/d", *trace.points(), k % HUES)]
-    if trace.width > 1:
+    if trace.width > 2:
         drawn[0] |= {"faint": True, "name": "least and greatest"}
         drawn.append(line(f"mean of {trace.width:,} rows", *trace.means(), k % HUES))
     views = [view("", drawn, "1 - 1/d", log=True, zero=True)]

@@ -236,15 +236,15 @@
       }
     };
 
-    const draw = () => {
-      const width = Math.max(260, figure.clientWidth - 24);
+    const draw = (paper = false) => {
+      const width = paper ? (spec.heading ? 340 : 690) : Math.max(260, figure.clientWidth - 24);
       const height = Math.round(Math.min(spec.heading ? 280 : 380, Math.max(210, width * 0.5)));
       const [x0, x1] = state.zoom || extentX();
       const log = state.log && Boolean(view().log);
       const [y0, y1] = extentY([x0, x1], log);
       const marks = log ? decades(y0, y1) : ticks(y0, y1, height / 55);
       const left = 14 + 7 * Math.max(...marks.map((v) => brief(v).length), 2) + 12;
-      const box = { left, right: width - 10, top: 8, bottom: height - 40 };
+      const box = { left, right: width - 22, top: 8, bottom: height - 40 };
       const [h0, h1] = log ? [Math.log(y0), Math.log(y1)] : [y0, y1];
       scale = {
         x0, x1, log, bottom: y0, width: box.right - box.left,
@@ -375,13 +375,14 @@
         draw();
       }
     }).observe(figure);
+    return draw;
   };
 
   // The page -----------------------------------------------------------------------------------
 
   const specs = JSON.parse(document.getElementById("data").textContent);
   for (const one of specs) for (const choice of one.choices) choice.views.forEach(unpack);
-  for (const figure of document.querySelectorAll("figure[data-chart]")) chart(figure, specs[Number(figure.dataset.chart)]);
+  const drawings = [...document.querySelectorAll("figure[data-chart]")].map((figure) => chart(figure, specs[Number(figure.dataset.chart)]));
 
   const root = document.documentElement;
   const remember = (theme) => {
@@ -399,13 +400,15 @@
     remember(dark ? "light" : "dark");
   });
 
-  // On paper every certificate is open.
+  // On paper every certificate is open, and charts are as wide as a page.
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")];
     for (const one of closed) one.open = true;
+    for (const draw of drawings) draw(true);
   });
   addEventListener("afterprint", () => {
     for (const one of closed) one.open = false;
+    for (const draw of drawings) draw();
   });
 })();

@@ -56,6 +56,7 @@ SECTIONS = (
         "The bound grows by what is new.",
     ),
 )
+WORDS = "Both sides of every theorem with the numbers of these rows, and what it assumes."
 
 
 def write(
@@ -95,11 +96,13 @@ def page(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    sections = [_section(key, head, lead, drawn, runs) for key, head, lead in SECTIONS]
+    sections = {
+        (key, head): _section(key, head, lead, _figures(key, drawn)) for key, head, lead in SECTIONS
+    }
+    proofs = "".join(map(words.certificates, runs))
+    sections["proofs", "In words"] = _section("proofs", "The certificates in words", WORDS, proofs)
     links = "".join(
-        f'<a href="#{key}">{escape(head)}</a>'
-        for (key, head, _), made in zip(SECTIONS, sections)
-        if made
+        f'<a href="#{key}">{escape(head)}</a>' for (key, head), made in sections.items() if made
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -124,7 +127,7 @@ def page(
 <noscript><p class="note">The charts are drawn by a script in this page, which is off. \
 Tables and certificates are complete without it.</p></noscript>
 </section>
-{"".join(sections)}
+{"".join(sections.values())}
 </main>
 <footer>Written by noregret {escape(__version__)} on {when}. This page is one file and loads \
 nothing.</footer>
@@ -135,19 +138,18 @@ nothing.</footer>
 """
 
 
-def _section(
-    key: str, head: str, lead: str, drawn: list[dict[str, Any]], runs: Sequence[Recording]
-) -> str:
-    """A heading, its charts, and for certificates the words; empty if there is no chart."""
+def _figures(key: str, drawn: list[dict[str, Any]]) -> str:
+    """Where the charts of a section go; empty if it has none."""
     here = [k for k, chart in enumerate(drawn) if chart["key"] == key]
-    if not here:
-        return ""
     figures = "".join(f'<figure data-chart="{k}"></figure>' for k in here)
     many = " many" if len(here) > 1 else ""
-    body = f'<div class="figures{many}">{figures}</div>'
-    if key == "certificate":
-        body += f'<div class="proofs">{"".join(map(words.certificates, runs))}</div>'
-    return f'<section id="{key}"><h2>{escape(head)}</h2><p class="lead">{escape(lead)}</p>{body}</section>'
+    return f'<div class="figures{many}">{figures}</div>' if here else ""
+
+
+def _section(key: str, head: str, lead: str, body: str) -> str:
+    """A heading, a sentence, what is below; nothing where there is nothing below."""
+    top = f'<h2>{escape(head)}</h2><p class="lead">{escape(lead)}</p>'
+    return f'<section id="{key}">{top}{body}</section>\n' if body else ""
 
 
 def _own(name: str) -> str:

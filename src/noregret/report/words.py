@@ -40,6 +40,8 @@ def summary(runs: Sequence[Recording]) -> str:
             main = found[0]
             values = (main.loss, main.comparator, main.bound, main.slack)
             sides, verdict = [main.name, *map(number, values)], badge(main)
+            if main.kind == "equality" and main.holds:
+                sides[-1] = "equal"  # to rounding
         name = f'<th scope="row"><i class="key c{k % 8}"></i>{escape(run.name)}</th>'
         row = [f"<td>{cell}</td>" for cell in cells]
         row.append(f'<td class="words">{escape(sides[0])}</td>')
