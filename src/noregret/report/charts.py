@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret.certificates import Certificate
+from noregret.report import paths
 from noregret.report.calibration import LEVELS, Intervals, Reliability
-from noregret.report.recording import LEVEL, Moment, Recording
+from noregret.report.recording import LEVEL, Recording
 from noregret.report.traces import Trace
 
 __all__ = ["charts"]
@@ -136,47 +136,25 @@ def pictures(runs: Sequence[Recording]) -> list[Chart | None]:
 
 def picture(run: Recording, k: int) -> Chart | None:
     """Loss, best in hindsight and bound, at every moment that was looked at."""
-    path = [one for one in run.path() if one.certificates]
-    if not path:
-        return None
-    choices = []
-    for last in path[-1].certificates:
-        series = _followed(path, last.name)
-        if len(series) > 1 and any(math.isfinite(c.comparator) for _, c in series):
-            choices.append(_sides(run, last, series, k))
-    return _chart("certificate", choices, heading=run.name)
+    return _chart(
+        "certificate", [_sides(run, one, k) for one in paths.sides(run)], heading=run.name
+    )
 
 
-def _followed(path: Sequence[Moment], name: str) -> list[tuple[int, Certificate]]:
-    """One theorem from moment to moment."""
-    found = []
-    for one in path:
-        same = next((c for c in one.certificates if c.name == name), None)
-        if same is not None:
-            found.append((one.row, same))
-    return found
-
-
-def _sides(
-    run: Recording, last: Certificate, series: list[tuple[int, Certificate]], k: int
-) -> dict[str, Any]:
-    rows = np.array([row for row, _ in series])
-    loss = np.array([c.loss for _, c in series])
-    best = np.array([c.comparator for _, c in series])
-    bound = np.array([math.nan if c.bound is None else c.bound for _, c in series])
-    views = []
+def _sides(run: Recording, one: paths.Sides, k: int) -> dict[str, Any]:
+    last, views = one.last, []
     for label, base, unit in (
-        ("loss", np.zeros(len(rows)), "cumulative loss"),
-        ("regret", best, "above the best in hindsight"),
+        ("loss", np.zeros(len(one.rows)), "cumulative loss"),
+        ("regret", one.best, "above the best in hindsight"),
     ):
-        drawn = [line("best in hindsight", rows, best - base, "muted", dash="dot")]
-        claimed = np.isfinite(bound)
-        if claimed.any():
-            if last.kind != "equality":
-                drawn = [between("slack", "bound", "loss", k % HUES, quiet=True), *drawn]
-            name = "the other side" if last.kind == "equality" else "bound"
-            drawn.append(line(name, rows, bound - base, "ink", dash="long"))
-        drawn.insert(-1, line("loss", rows, loss - base, **_hue(k)))
+        drawn = [line("best in hindsight", one.rows, one.best - base, "muted", dash="dot")]
+        drawn.append(line("loss", one.rows, one.loss - base, **_hue(k)))
+        if np.isfinite(one.bound).any():
+            equal = last.kind == "equality"
+            name = "the other side" if equal else "bound"
+            drawn.append(line(name, one.rows, one.bound - base, "ink", dash="long"))
+            if not equal:
+                drawn.insert(0, between("slack", "bound", "loss", k % HUES, quiet=True))
         views.append(view(label, drawn, unit, log=label == "loss"))
     note = [f"Worked out every {run.every:,} rows."] if run.every > 1 else []
     if last.rounds > run.rounds:
@@ -260,7 +238,9 @@ def _calibrated(run: Recording, k: int) -> dict[str, Any] | None:
     words = ", ".join(f"{share:.1%} in the {p:.0%} interval" for p, share in zip(LEVELS, covered))
     return {
         "views": [
-            view("histogram", [heights, chance, level], "share / expected share", **axis, zero=True),
+            view(
+                "histogram", [heights, chance, level], "share / expected share", **axis, zero=True
+            ),
             view(
                 "coverage",
                 [diagonal, inside],
@@ -276,8 +256,8 @@ def _calibrated(run: Recording, k: int) -> dict[str, Any] | None:
 # Coefficients, weights, leverage --------------------------------------------------------------
 
 
-def _taken(run: Recording) -> str:
-    return f"Looked at every {run.every:,} rows." if run.every > 1 else ""
+def _taken(run: Recording) -> list[str]:
+    return [f"Looked at every {run.every:,} rows."] if run.every > 1 else []
 
 
 def coefficients(runs: Sequence[Recording]) -> Chart | None:
@@ -286,21 +266,15 @@ def coefficients(runs: Sequence[Recording]) -> Chart | None:
 
 
 def _coefficient(run: Recording, _: int) -> dict[str, Any] | None:
-    names = run.names()
-    path = [one for one in run.path() if one.coefficients is not None]
-    if not names or len(path) < 2:
+    found = paths.coefficients(run, LINES)
+    if found is None:
         return None
-    table = np.full((len(path), len(names)), np.nan)
-    for row, one in zip(table, path):
-        assert one.coefficients is not None
-        row[: one.coefficients.size] = one.coefficients
-    order = np.argsort(-np.nanmax(np.abs(table), axis=0), kind="stable")[:LINES]
-    rows = [one.row for one in path]
-    series = [line(names[j], rows, table[:, j], **_hue(i)) for i, j in enumerate(order)]
-    rest = len(names) - len(order)
-    note = f"{rest:,} that stayed smaller are not drawn." if rest else ""
-    note = " ".join(filter(None, [_taken(run), note]))
-    return {"views": [view("", series, "coefficient", zero=True)], "note": note}
+    series = [
+        line(name, found.rows, found.table[:, k], **_hue(k)) for k, name in enumerate(found.names)
+    ]
+    note = [f"{found.others:,} that stayed smaller are not drawn."] if found.others else []
+    note = [*_taken(run), *note]
+    return {"views": [view("", series, "coefficient", zero=True)], "note": " ".join(note)}
 
 
 def weights(runs: Sequence[Recording]) -> Chart | None:
@@ -309,24 +283,19 @@ def weights(runs: Sequence[Recording]) -> Chart | None:
 
 
 def _weight(run: Recording, _: int) -> dict[str, Any] | None:
-    path = [one for one in run.path() if one.weights]
-    if len(path) < 2:
+    found = paths.weights(run, BANDS)
+    if found is None:
         return None
-    assert path[-1].weights is not None
-    names = list(path[-1].weights)
-    table = np.array([[(one.weights or {}).get(name, 0.0) for name in names] for one in path])
-    named = np.argsort(-table.mean(axis=0), kind="stable")[:BANDS]
-    named = named[np.argsort(-table[-1, named], kind="stable")]  # the heaviest at the end below
-    rows, floor, series = [one.row for one in path], np.zeros(len(path)), []
-    for i, j in enumerate(named):
-        top = floor + table[:, j]
-        series.append(band(names[j], (rows, top), (rows, floor), i % HUES, solid=True))
+    floor, series = np.zeros(len(found.rows)), []
+    for k, name in enumerate(found.names):
+        top = floor + found.table[:, k]
+        series.append(band(name, (found.rows, top), (found.rows, floor), k % HUES, solid=True))
         floor = top
-    rest = len(names) - len(named)
-    if rest:
-        one, rounded = np.maximum(floor, 1.0), f"{rest:,} others"
-        series.append(band(rounded, (rows, one), (rows, floor), "muted", solid=True))
-    return {"views": [view("", series, "weight", range=[0.0, 1.0])], "note": _taken(run)}
+    if found.others:
+        name, one = f"{found.others:,} others", np.maximum(floor, 1.0)
+        series.append(band(name, (found.rows, one), (found.rows, floor), "muted", solid=True))
+    shown = view("", series, "weight", range=[0.0, 1.0])
+    return {"views": [shown], "note": " ".join(_taken(run))}
 
 
 def leverage(runs: Sequence[Recording]) -> Chart | None:

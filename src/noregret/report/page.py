@@ -30,8 +30,10 @@ SECTIONS = (
     (
         "certificate",
         "Certificates",
-        "Each theorem as a picture: what was lost must stay below the bound, whatever the data. "
-        "The shaded slack is what the theorem would still have allowed.",
+        (
+            "Each theorem as a picture: what was lost stays below the bound, whatever the data. "
+            "Shaded: what the theorem would still have allowed."
+        ),
     ),
     (
         "forecasts",
@@ -52,8 +54,10 @@ SECTIONS = (
     (
         "leverage",
         "How new was this input",
-        "1 - 1/d with d = 1 + x'A⁻¹x: near 1 for an input unlike any before, near 0 for a known one. "
-        "The bound grows by what is new.",
+        (
+            "1 - 1/d with d = 1 + x'A⁻¹x: near 1 for an input unlike any before, near 0 for one "
+            "of a kind seen often. The bound grows by what is new."
+        ),
     ),
 )
 WORDS = "Both sides of every theorem with the numbers of these rows, and what it assumes."

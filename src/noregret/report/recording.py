@@ -147,7 +147,8 @@ class Recording:
 def play(learner: Any, X: Any, y: Any, *, name: str | None = None) -> Recording:
     """Replay X and y as `learner.replay` does, and keep what plots and reports are made of.
 
-    The learner learns, to the last bit as in one replay (kernels and budgets: to rounding).
+    Forecasts are those of one replay to the last bit, sums to rounding (with a kernel or a budget
+    both to rounding).
 
     >>> import noregret as nr
     >>> run = play(nr.BayesianRidge(noise_var=0.1), [[1.0], [2.0], [3.0]], [1.1, 2.0, 2.9])

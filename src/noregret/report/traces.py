@@ -95,9 +95,9 @@ class Trace:
     def means(self) -> tuple[Vector, Vector]:
         """The mean of every bucket, at its middle."""
         some = self.count > 0
-        middle = (np.arange(self.buckets) + 0.5) * self.width + 0.5
+        middle = (np.arange(self.buckets, dtype=np.float64) + 0.5) * self.width + 0.5
         if self.last is not None:
-            middle = np.minimum(middle, self.last[0] + 1)
+            np.minimum(middle, self.last[0] + 1.0, out=middle)
         return middle[some], self.total[some] / self.count[some]
 
     def __len__(self) -> int:

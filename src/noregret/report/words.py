@@ -16,7 +16,7 @@ VERDICTS = {True: ("holds", "holds"), False: ("fails", "FAILS"), None: ("silent"
 
 def number(value: float | None) -> str:
     """Short, but telling."""
-    return "–" if value is None or not math.isfinite(value) else f"{value:,.6g}"
+    return "-" if value is None or not math.isfinite(value) else f"{value:,.6g}"
 
 
 def facts(about: Mapping[str, str]) -> str:
@@ -34,7 +34,7 @@ def summary(runs: Sequence[Recording]) -> str:
     for k, run in enumerate(runs):
         found = run.certificates()
         cells = [f"{run.rounds:,}", number(run.rmse), number(run.paid)]
-        sides = ["", "–", "–", "–", "–"]
+        sides = ["", "-", "-", "-", "-"]
         verdict = "nothing proved"
         if found:
             main = found[0]
