@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -84,7 +85,7 @@ def test_a_trace_keeps_the_extremes_of_every_bucket_however_it_is_cut(
     whole = np.array(values, dtype=float)
     trace = Trace(buckets)
     edges = sorted({0, len(whole), *(c for c in cuts if c < len(whole))})
-    for start, stop in zip(edges, edges[1:]):
+    for start, stop in itertools.pairwise(edges):
         trace.add(start, whole[start:stop])
     kept = np.flatnonzero(np.isfinite(whole))
     rows, drawn = trace.points()
@@ -197,7 +198,9 @@ def test_rows_one_by_one_or_at_once_give_the_same_recording(monkeypatch) -> None
 def test_pit_and_coverage_of_the_right_distribution() -> None:
     rng = np.random.default_rng(1)
     counted = Intervals()
-    counted.add(2.0 + 3.0 * rng.standard_normal(100_000), np.full(100_000, 2.0), np.full(100_000, 3.0))
+    counted.add(
+        2.0 + 3.0 * rng.standard_normal(100_000), np.full(100_000, 2.0), np.full(100_000, 3.0)
+    )
     assert counted.pit.sum() == counted.rounds == 100_000
     low, high = counted.band()
     assert np.abs(counted.pit / 5000.0 - 1.0).max() < 2.0 * (high - low)
@@ -251,7 +254,7 @@ def test_weights_are_bands_that_add_up_to_one() -> None:
     bands = chart["choices"][0]["views"][0]["series"]
     assert bands[-1]["name"].endswith(" others")
     np.testing.assert_allclose(bands[-1]["y"], 1.0, rtol=1e-6)
-    for below, above in zip(bands, bands[1:]):
+    for below, above in itertools.pairwise(bands):
         assert below["y"] == above["y2"]
 
 
