@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries docs clean
+.PHONY: help demo test check slow bench kernels opera auto oslog logistic accuracy adversaries files fuzz commandline docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -62,6 +62,20 @@ accuracy: $(VENV)/installed $(VENV)/compiled  ## Measure against exact arithmeti
 
 adversaries: $(VENV)/installed $(VENV)/compiled  ## Play the lower-bound proofs; writes docs/adversaries.md, docs/adversaries.svg
 	$(BIN)/python benchmarks/adversaries.py
+
+commandline: $(VENV)/installed $(VENV)/compiled  ## The command on 10 million rows; writes docs/command-line.md
+	$(BIN)/python benchmarks/command_line.py
+
+files: $(VENV)/installed $(VENV)/compiled  ## Time model files; writes their figures into docs/model-files.md
+	$(BIN)/python benchmarks/snapshot.py
+
+$(VENV)/fuzz: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	@touch $@
+
+FUZZ_SECONDS ?= 600
+fuzz: $(VENV)/fuzz $(VENV)/compiled  ## Fuzz the reader of model files, guided by coverage, for 10 minutes
+	$(BIN)/python tests/fuzz_snapshot.py $(FUZZ_SECONDS)
 
 docs: $(VENV)/installed $(VENV)/compiled  ## Run every example of the documentation
 	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src

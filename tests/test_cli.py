@@ -198,6 +198,18 @@ def test_models_adversary_demo_bench(capsys, tmp_path: Path) -> None:
     assert noregret("demo", "--rounds", "200", *pages) == 0
     assert "0 fail" in capsys.readouterr().out
     assert noregret("compare", tmp_path / "demo.csv", "--target", "load", "--no-peers") == 0
+    out = {}
+    for name in ("demo.csv", "demo.parquet", "demo.db"):
+        path = tmp_path / name
+        assert noregret("demo", "--rounds", "50", "--data", path) == 0
+        data = [path]
+        if name == "demo.db":
+            data = [f"sqlite:{path}", "--query", "SELECT * FROM stream"]
+        out[name] = tmp_path / f"{name}.csv"
+        assert noregret("run", *data, "--target", "load", "-q", "--out", out[name]) == 0
+    said = [forecasts(path).tolist() for path in out.values()]
+    assert said[0] == said[1] == said[2]
+    assert noregret("demo", "--rounds", "50", "--data", tmp_path / "demo.xls") == 2
     assert noregret("bench", "--models", "aar", "--rounds", "50") == 0
 
 

@@ -70,6 +70,55 @@ def test_what_is_missing_is_remembered(tmp_path: Path, missing: str) -> None:
     assert np.array_equal(np.concatenate(found), forecasts(tmp_path / "whole-out.csv"))
 
 
+@pytest.mark.parametrize("missing", ["refuse", "mean"])
+def test_stopped_anywhere_in_a_block_it_goes_on_exactly(
+    tmp_path: Path, monkeypatch, missing
+) -> None:
+    """Features are born in the middle of a block, and a run may stop there."""
+    frame = stream(120)
+    if missing == "mean":
+        frame = frame.with_columns(
+            a=pl.when(pl.int_range(120) % 5 == 3).then(None).otherwise(pl.col("a")),
+            colour=pl.when(pl.int_range(120) % 7 == 2).then(None).otherwise(pl.col("colour")),
+        )
+    path, out, state = write(frame, tmp_path / "d.csv"), tmp_path / "out.csv", tmp_path / "s.nr"
+    common = ("-y", "y", "-q", "--drift", "0.01", "--missing", missing)
+    assert noregret("run", path, *common, "--out", tmp_path / "whole.csv") == 0
+    from noregret.cli.session import Session
+
+    plain = Session._write
+
+    def stopping(self, output, piece, played) -> None:
+        plain(self, output, piece, played)
+        self.stop.signal = signal.SIGINT  # after every piece
+
+    monkeypatch.setattr(Session, "_write", stopping)
+    runs = 0
+    while noregret("run", path, *common, "--out", out, "--state", state) == 130:
+        runs += 1
+        assert runs < 20
+    assert runs > 3
+    assert np.array_equal(forecasts(out), forecasts(tmp_path / "whole.csv"))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_rows_that_a_killed_run_wrote_too_much_are_dropped(tmp_path: Path, ending: str) -> None:
+    frame = stream(100)
+    path, out, state = tmp_path / "d.csv", tmp_path / f"out{ending}", tmp_path / "s.nr"
+    common = ("-y", "y", "-q", "--state", state, "--out", out)
+    write(frame[:60], path)
+    assert noregret("run", path, *common) == 0
+    kept = state.read_bytes()
+    write(frame[:80], path)
+    assert noregret("run", path, *common) == 0
+    out.write_bytes(out.read_bytes()[:-7])  # cut off in the middle of a row
+    state.write_bytes(kept)
+    write(frame, path)
+    assert noregret("run", path, *common) == 0
+    rows = pl.read_csv(out) if ending == ".csv" else pl.read_ndjson(out)
+    assert rows["line"].to_list() == list(range(2, 102))
+
+
 def test_a_file_that_grows_is_read_on(tmp_path: Path, capsys) -> None:
     frame = stream(100)
     path, out = tmp_path / "log.csv", tmp_path / "out.csv"

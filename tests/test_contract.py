@@ -47,6 +47,8 @@ LEARNERS = [
     nr.Auto(),
     nr.Auto((-1.0, 1.0)),
     nr.Auto(kernels=True),
+    nr.Lagged(nr.AAR(0.5), [1, 3]),
+    nr.Lagged(nr.Ridge(0.3, clip=1.0), [2], horizon=3),
 ]
 
 

@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -53,6 +53,7 @@ def test_equals_the_definition(h: int, make) -> None:
     assert replayed.loss == pytest.approx((y - expected) ** 2, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(
     lags=st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True),
     h=st.integers(1, 4),
@@ -69,6 +70,7 @@ def test_what_is_not_known_yet_changes_nothing(lags, h, t, outcome) -> None:
     assert np.array_equal(one[: t + h], two[: t + h])
 
 
+@settings(deadline=None)
 @given(cuts=st.sets(st.integers(1, 59)), h=st.sampled_from([1, 3]))
 def test_pieces_are_the_whole_to_the_last_bit(cuts, h) -> None:
     y = series(60)

@@ -22,6 +22,7 @@ def rounds(source: Source, **chosen) -> tuple[list[str], np.ndarray, np.ndarray,
     """Names, X, y and places of all rounds, late features 0 before their birth."""
     encoding = Encoding(**({"target": "y"} | chosen))
     reading = source.reading()
+    reading.wanted = encoding.wanted()
     pieces = [p for block in source.blocks(reading) for p in encoding.pieces(block, reading)]
     encoding.finish(reading)
     names = list(encoding.slots)
@@ -264,3 +265,17 @@ def test_integers_that_float64_cannot_hold_are_bad(tmp_path: Path) -> None:
     pl.DataFrame({"a": [[1], [2]], "y": [1.0, 2.0]}).write_parquet(path)
     with pytest.raises(SourceError, match="column 'a' holds neither numbers nor text"):
         rounds(Source(str(path)))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl", ".arrow"])
+def test_columns_that_are_not_used_do_not_matter(tmp_path: Path, ending: str) -> None:
+    frame = pl.DataFrame(
+        {"a": [1.0, 2.0], "junk": [None, "x"], "odd": ["2024-01-01", "red"], "y": [3.0, 4.0]}
+    )
+    source = Source(str(write(frame, tmp_path / f"data{ending}")))
+    names, X, y, _ = rounds(source, features=["a"])
+    assert (names, X.tolist(), y.tolist()) == (["a"], [[1], [2]], [3, 4])
+    with pytest.raises(SourceError):
+        rounds(source)
+    with pytest.raises(SourceError, match="'absent'"):
+        rounds(source, features=["none"], target="absent")

@@ -11,6 +11,8 @@ import math
 from typing import Any
 
 from noregret import rules, theorems
+from noregret.cores import PrimalCore
+from noregret.ledger import totals
 from noregret.online import Drift, Gaussian, positive
 from noregret.opening import open_for_one
 from noregret.rules import Rule
@@ -159,6 +161,23 @@ class BayesianRidge(Gaussian):
             look = stream.look(x)
             mean = float(look.mean[0]) if stream.scalar else look.mean.copy()
             return Normal(mean=mean, var=stream.plan.rule.level * look.spread)
+
+    @property
+    def log_loss_(self) -> float:
+        """The cumulative log loss of one learner over all rounds, merged ones included.
+
+        The chain rule makes it the same in any order: m/2 (T ln(2 pi s^2) + ln det) + V/(2 s^2).
+        """
+        with self._lock:
+            stream = self._learned()
+            with stream.closed():
+                t, core = totals(stream.ledger), stream.core
+                if t.workers == 1 or not isinstance(core, PrimalCore):
+                    return t.loss
+                log_det = core.log_determinant()
+        s2, m = stream.plan.rule.level, t.outcomes
+        constant = t.rounds * math.log(2.0 * math.pi * s2)
+        return 0.5 * (m * (constant + log_det) + t.best / s2)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:  # noqa: FBT001, FBT002  # their habit
         """Means at every row; with return_std, standard deviations too, as scikit-learn does."""

@@ -1,19 +1,16 @@
-"""The `noregret` command.  Importing this loads Click and nothing heavier."""
+"""The `noregret` command.  Its own help needs nothing but this file; a command needs Click."""
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Sequence
-from typing import Any
 
-import click
+TYPE_CHECKING = False  # importing typing takes longer than all of this file
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-from noregret import __version__
+__all__ = ["COMMANDS", "HELP", "call", "main"]
 
-__all__ = ["main"]
-
-# Each command is loaded when it is used; --help needs these lines only.
+# Each command is a module of its own, loaded when it is used.
 COMMANDS = {
     "run": "Forecast a stream with one learner, round by round.",
     "compare": "Several learners side by side, in one pass.",
@@ -24,40 +21,28 @@ COMMANDS = {
     "reproduce": "Published tables beside ours.",
     "bench": "How fast the learners are on this machine.",
 }
+_LINES = "\n".join(f"  {name:<10} {words}" for name, words in COMMANDS.items())
+HELP = f"""\
+Usage: noregret [OPTIONS] COMMAND [ARGS]...
 
+  Forecast now as well as the best model in hindsight, and prove it as you go.
 
-class Lazy(click.Group):
-    """A group whose commands are modules of their own."""
+Options:
+  --version   Show the version and exit.
+  -h, --help  Show this message and exit.
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
-        """In the order of a first visit."""
-        return list(COMMANDS)
+Commands:
+{_LINES}
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Load a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"noregret.cli.{cmd_name}")
-        command: click.Command = module.command
-        return command
+  A first try:
+    noregret demo
+    noregret run data.csv --target y
+    noregret compare data.csv --target y
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Names and lines, without loading anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+  Every command has examples: noregret run --help.
 
-
-@click.group(
-    cls=Lazy,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="\b\nA first try:\n  noregret demo\n  noregret run data.csv --target y\n"
-    "  noregret compare data.csv --target y\n\n"
-    "Every command has examples: noregret run --help.\n\n"
-    "Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 interrupted.",
-)
-@click.version_option(__version__, prog_name="noregret")
-def group() -> None:
-    """Forecast now as well as the best model in hindsight, and prove it as you go."""
+  Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 interrupted.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -66,28 +51,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def call(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; its exit code.  What goes wrong is one line, never a traceback."""
-    try:
-        result: Any = group.main(args=arguments, prog_name="noregret", standalone_mode=False)
-    except click.ClickException as wrong:
-        where = getattr(wrong, "ctx", None)
-        hint = f" (see {where.command_path} --help)" if where is not None else ""
-        return complain(f"{' '.join(wrong.format_message().split())}{hint}")
-    except (KeyboardInterrupt, click.Abort):
-        return 130
-    except BrokenPipeError:  # whoever read our output has left
-        sys.stderr.close()
+    """Run the command line; its exit code.  What goes wrong is one line, never a traceback.
+
+    >>> call(["--version"])
+    noregret 0.1.0
+    0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given in ([], ["--help"], ["-h"]):
+        sys.stdout.write(HELP)
         return 0
-    except Exception as wrong:
-        from noregret.errors import NoRegretError
+    if given == ["--version"]:
+        from noregret import __version__
 
-        if not isinstance(wrong, NoRegretError | OSError | MemoryError):
-            raise
-        return complain(" ".join(str(wrong).split()) or type(wrong).__name__)
-    return int(result or 0)
+        sys.stdout.write(f"noregret {__version__}\n")
+        return 0
+    from noregret.cli.group import invoke
 
-
-def complain(message: str) -> int:
-    """One line on standard error; the exit code of bad input."""
-    click.echo(f"noregret: {message}", err=True)
-    return 2
+    return invoke(given)

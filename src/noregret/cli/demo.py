@@ -15,11 +15,10 @@ LARGEST = 2.5  # |y| never exceeds this; only clipped ridge is told
 EXAMPLES = """\b
 Examples:
   noregret demo
-  noregret demo --rounds 500 --data demo.csv      # keep the stream, to play with
-  noregret demo --report page.html                # where the page goes
-
-\b
+  noregret demo --data demo.csv               # keep the stream, to play with
+  noregret demo --report page.html            # where the page goes
   noregret compare demo.csv --target load
+  noregret demo --rounds 500 --data demo.db   # a table `stream` of SQLite
 
 Exit codes: 0 all certificates hold, 1 one does not.
 """
@@ -53,9 +52,39 @@ def load_stream(rounds: int, seed: int = 7) -> tuple[Any, Any]:
     return X, np.clip(y, -LARGEST, LARGEST)
 
 
+def _keep(place: str, table: Any) -> None:
+    """The stream as a file: CSV, Parquet, or a table `stream` of SQLite."""
+    import sqlite3
+    from pathlib import Path
+
+    import numpy as np
+
+    from noregret.errors import ParameterError
+    from noregret.replay import module
+
+    names, path = [*FEATURES, "load"], Path(place)
+    if path.suffix == ".csv":
+        line = ",".join(names)
+        np.savetxt(path, table, fmt="%.17g", delimiter=",", header=line, comments="")
+    elif path.suffix == ".parquet":
+        frame = module("polars", "writing Parquet").DataFrame(table, schema=names, orient="row")
+        frame.write_parquet(path)
+    elif path.suffix == ".db":
+        connection = sqlite3.connect(path)
+        with connection:
+            columns = ", ".join(f'"{name}" REAL' for name in names)
+            connection.execute("DROP TABLE IF EXISTS stream")
+            connection.execute(f"CREATE TABLE stream ({columns})")
+            marks = ", ".join("?" * len(names))
+            connection.executemany(f"INSERT INTO stream VALUES ({marks})", table.tolist())  # noqa: S608
+        connection.close()
+    else:
+        raise ParameterError(f"--data {place}: end it in .csv, .parquet or .db")
+
+
 @click.command("demo", epilog=EXAMPLES)
 @click.option("--rounds", type=click.IntRange(10, 1_000_000), default=2000, show_default=True)
-@click.option("--data", metavar="FILE", help="Write the stream to this CSV file too.")
+@click.option("--data", metavar="FILE", help="Keep the stream: .csv, .parquet or .db.")
 @click.option(
     "--report",
     metavar="FILE",
@@ -81,9 +110,7 @@ def command(rounds: int, data: str | None, report: str) -> int:
 
     X, y = load_stream(rounds)
     if data is not None:
-        table = np.column_stack([X, y])
-        line = ",".join((*FEATURES, "load"))
-        np.savetxt(data, table, fmt="%.17g", delimiter=",", header=line, comments="")
+        _keep(data, np.column_stack([X, y]))
     screen = show.console()
     screen.print(
         f"{rounds:,} hours of load; features: {', '.join(FEATURES)}, and a constant.\n"

@@ -104,8 +104,8 @@ def _series(polars: Any, values: Any) -> Any:
     return polars.Series(values, dtype=None if isinstance(values, np.ndarray) else polars.String)
 
 
-def open_output(place: str | None, kind: str | None, *, go_on: bool) -> Output:
-    """Where forecasts go, by name; `go_on` adds to what an interrupted run has written."""
+def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
+    """Where forecasts go, by name; after row `past`, to what an interrupted run has written."""
     if place is None:
         return Nowhere()
     if place == "-":
@@ -120,11 +120,27 @@ def open_output(place: str | None, kind: str | None, *, go_on: bool) -> Output:
     if not path.parent.is_dir():
         raise ParameterError(f"--out {place}: there is no such folder")
     if kind == "parquet":
-        if go_on and path.exists():
+        if past and path.exists():
             raise ParameterError(
                 f"--out {place} holds the forecasts of the run that this one resumes, and Parquet "
                 "cannot be added to: give another file"
             )
         return Parquet(path)
-    before = go_on and path.exists() and path.stat().st_size > 0
-    return Lines(path.open("ab" if go_on else "wb"), kind, header=not before)
+    before = past > 0 and path.exists() and path.stat().st_size > 0
+    if before:
+        _trim(path, past)
+    return Lines(path.open("ab" if before else "wb"), kind, header=not before)
+
+
+def _trim(path: Path, past: int) -> None:
+    """Drop rows after the last one that the state knows: a run that was killed wrote more."""
+    kept = 0
+    with path.open("r+b") as file:
+        for line in file:
+            number = line.partition(b",")[0].rpartition(b":")[2]  # of CSV or of JSON
+            header = not kept and not number.isdigit()
+            if not header and not (line.endswith(b"\n") and int(number) <= past):
+                break
+            kept += len(line)
+        file.seek(kept)
+        file.truncate()

@@ -66,6 +66,7 @@ class Session:
         self.source, self.encoding = source, encoding
         self.players = [Player(name, learner, yes_no=yes_no) for name, learner in learners.items()]
         self.reading: Reading = source.reading()
+        self.reading.wanted = encoding.wanted()
         self.stop = Stop()
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
@@ -85,7 +86,7 @@ class Session:
             recall(state, self)
         if report is not None:
             record(report, self.players)
-        output = open_output(out, out_format, go_on=bool(self.reading.past))
+        output = open_output(out, out_format, self.reading.past)
         try:
             with self.stop.heard():
                 self._play(output, state, save_every)
@@ -105,13 +106,14 @@ class Session:
 
     def _play(self, output: Output, state: str | None, save_every: int) -> None:
         progress = show.Progress()
-        saved = 0
+        saved, whole = 0, True  # whether all rows of a piece were taken
         try:
             for piece in self._pieces():
+                whole = False
                 played = [player.play(piece, self.reading) for player in self.players]
                 self._write(output, piece, played)
                 self.rows += len(piece.y)
-                self.last = int(piece.places[-1])
+                self.last, whole = int(piece.places[-1]), True
                 first = self.players[0]
                 bound = None if first.certificate is None else first.certificate.bound
                 progress.tell(self.rows, first.loss, bound)
@@ -122,7 +124,7 @@ class Session:
                     break
         finally:
             progress.close()
-            if state is not None and self.rows > saved:
+            if state is not None and whole and self.rows > saved:
                 store(state, self)
 
     def _pieces(self) -> Iterator[Piece]:

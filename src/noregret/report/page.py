@@ -13,11 +13,11 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from noregret import __version__
 from noregret.errors import InputError
 from noregret.report import words
 from noregret.report.charts import charts
@@ -133,7 +133,7 @@ Tables and certificates are complete without it.</p></noscript>
 </section>
 {"".join(sections.values())}
 </main>
-<footer>Written by noregret {escape(__version__)} on {when}. This page is one file and loads \
+<footer>Written by noregret {escape(import_module("noregret").__version__)} on {when}. This page is one file and loads \
 nothing.</footer>
 <script type="application/json" id="data">{_json(drawn)}</script>
 <script>{script}</script>

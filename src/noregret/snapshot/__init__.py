@@ -26,6 +26,7 @@ __all__ = ["extra_in", "from_bytes", "load", "save", "to_bytes"]
 FORMAT = "noregret model file"
 VERSION = 1
 RELEASE: str = import_module("noregret").__version__
+ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
@@ -52,7 +53,7 @@ def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     }
     if extra is not None:
         schema["extra"] = extra
-    header = json.dumps(schema, allow_nan=False, separators=(",", ":")).encode()
+    header = ENCODER.encode(schema).encode()
     return frame.pack(header, b"".join(writer.pieces))
 
 

@@ -33,12 +33,12 @@ def write(path: Path, data: bytes) -> None:
     Whatever happens, the place holds the old file or the new one, whole.  A file that is replaced
     keeps its permissions; a new one has those that the system gives to new files.
     """
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise SnapshotError(
-            f"{path} is a link, a folder or a device: give the place of the file itself"
-        )
     beside: Path | None = None
     try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise SnapshotError(
+                f"{path} is a link, a folder or a device: give the place of the file itself"
+            )
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         new = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
         fd = os.open(new, CREATE, 0o666 if mode is None else 0o600)  # less what the umask takes
@@ -52,6 +52,8 @@ def write(path: Path, data: bytes) -> None:
         new.replace(path)
         beside = None
         _settle(path.parent)
+    except SnapshotError:
+        raise
     except (OSError, ValueError) as refusal:
         raise SnapshotError(f"{path} cannot be written: {refusal}") from refusal
     finally:
@@ -74,20 +76,24 @@ def read(path: Path) -> tuple[bytes, bytes]:
     """Schema and numbers of a file; links, folders, pipes and devices are not even read."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    if path.is_symlink():
-        raise SnapshotError(f"{path} is a link: give the place of the file itself")
     try:
+        if path.is_symlink():
+            raise SnapshotError(f"{path} is a link: give the place of the file itself")
         fd = os.open(path, flags)
+    except SnapshotError:
+        raise
     except (OSError, ValueError) as refusal:
         raise SnapshotError(f"{path} cannot be read: {refusal}") from refusal
-    with os.fdopen(fd, "rb", buffering=0) as file:
-        facts = os.fstat(file.fileno())
+    try:
+        facts = os.fstat(fd)
         if not stat.S_ISREG(facts.st_mode):
             raise SnapshotError(f"{path} is no plain file: a model file is one")
-        try:
+        with os.fdopen(fd, "rb", buffering=0, closefd=False) as file:
             return unpack(file, facts.st_size)
-        except OSError as refusal:
-            raise SnapshotError(f"{path} cannot be read: {refusal}") from refusal
+    except OSError as refusal:
+        raise SnapshotError(f"{path} cannot be read: {refusal}") from refusal
+    finally:
+        os.close(fd)
 
 
 def opened(data: Any) -> tuple[bytes, bytes]:

@@ -120,7 +120,8 @@ class Reader:
 
     def thing(self, stored: Any, types: tuple[type, ...], where: str) -> Any:
         """A thing of one of these types."""
-        kind = BY_NAME.get(stored.get("is", "")) if type(stored) is dict else None
+        name = stored.get("is") if type(stored) is dict else None
+        kind = BY_NAME.get(name) if type(name) is str else None
         if kind is None or kind.type not in types:
             wanted = " or ".join(t.__name__ for t in types)
             raise forged(where, f"= {short(stored)} is no {wanted}")

@@ -60,12 +60,13 @@ def learner(type_: type, write: WriteState, read: ReadState, slot: str = "_held"
     `write` gives the state as JSON and `read` takes it back from the field "state", with the
     learner as its parameters make it; neither is called where nothing was learned.
     """
+    names = _names(type_)
 
     def write_learner(w: Writer, one: Any) -> dict[str, Any]:
         with one._lock:
             held = getattr(one, slot)
             return {
-                "parameters": _parameters(w, one),
+                "parameters": _parameters(w, one, names),
                 "state": None if held is None else write(w, held),
             }
 
@@ -80,15 +81,19 @@ def learner(type_: type, write: WriteState, read: ReadState, slot: str = "_held"
     LEARNERS.append(type_)
 
 
-def _parameters(w: Writer, one: Any) -> dict[str, Any]:
-    chosen = one.get_params(deep=False)
-    return {name: w.value(value, name) for name, value in chosen.items()}
+def _names(type_: Any) -> list[str]:
+    """The parameters of a learner; scikit-learn would look them up each time."""
+    return list(type_._get_param_names())
+
+
+def _parameters(w: Writer, one: Any, names: list[str]) -> dict[str, Any]:
+    return {name: w.value(getattr(one, name), name) for name in names}
 
 
 def _made(type_: Any, f: Fields) -> Any:
     """A learner with its parameters, which are checked when they are used."""
     chosen = f.values("parameters")
-    if set(chosen) != set(type_._get_param_names()):
+    if set(chosen) != set(_names(type_)):
         raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
     return type_(**chosen)
 
@@ -128,7 +133,7 @@ def _write_shrinking(w: Writer, held: Shrinking) -> Any:
 def _read_shrinking(f: Fields, _: Any) -> Shrinking:
     door = f.thing("door", *DOORS)
     n = door.size
-    gram, rows = f.numbers("gram", n, n, finite=False), f.numbers("rows", 3, n)
+    gram, rows = f.numbers("gram", n, n), f.numbers("rows", 3, n)
     book = f.numbers("book", BOOK_ROWS, 2, finite=False)
     f.done()
     (a, floor), (passes, _most) = book[SETTINGS], book[PASSES]
@@ -145,7 +150,7 @@ def _read_shrinking(f: Fields, _: Any) -> Shrinking:
 
 
 def _write_slog(w: Writer, one: SLOG) -> dict[str, Any]:
-    fields: dict[str, Any] = {"parameters": _parameters(w, one), "state": None}
+    fields: dict[str, Any] = {"parameters": _parameters(w, one, _names(SLOG)), "state": None}
     if hasattr(one, "coef_"):
         fields["state"] = {
             "door": w.thing(one._door),
@@ -272,6 +277,7 @@ def _read_waiting(f: Fields, _: Any) -> Waiting:
 def _write_line(w: Writer, held: Line) -> Any:
     return {
         "learner": w.value(held.learner, "learner"),
+        "ahead": w.value(held.ahead, "ahead"),
         "past": w.numbers(held.past),
         "waiting": [[w.value(x, "a round that waits"), w.value(y, "y")] for x, y in held.waiting],
         "rounds": held.rounds,
@@ -281,6 +287,9 @@ def _write_line(w: Writer, held: Line) -> Any:
 
 def _read_line(f: Fields, one: Any) -> Line:
     held = Line(f.thing("learner", *LEARNERS), max(one._lags()))
+    held.ahead = f.thing("ahead", *LEARNERS, optional=one._horizon() == 1)
+    if held.ahead is not None and (type(held.ahead) is not type(held.learner)):
+        raise f.wrong("has a twin of another kind")
     held.past = f.numbers("past", len(held.past))
     listed, where = f.kept("waiting")
     held.rounds = f.whole("rounds")

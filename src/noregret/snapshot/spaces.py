@@ -47,6 +47,18 @@ KERNELS = (
     sk.WhiteKernel,
 )
 
+SIZES = {
+    "alpha",
+    "constant_value",
+    "exponent",
+    "gamma",
+    "length_scale",
+    "noise_level",
+    "nu",
+    "periodicity",
+    "sigma_0",
+}
+
 # Doors --------------------------------------------------------------------------------------
 
 
@@ -62,7 +74,10 @@ def _read_positions(f: Fields) -> Positions:
 
 def _write_names(w: Writer, door: Names) -> dict[str, Any]:
     # The vector packed last may differ from the next x in the signs of zeros, and is then used.
-    names = [w.value(name, f"the feature name {name!r}") for name in door.slots]
+    names = [
+        name if type(name) is str else w.value(name, f"the feature name {name!r}")
+        for name in door.slots
+    ]
     return {"names": ["list", *names], "last": w.numbers(door._last[1])}
 
 
@@ -115,6 +130,15 @@ def _read_kernel(f: Fields) -> Kernel:
     return kernel
 
 
+def _size(value: Any) -> bool:
+    """Whether a parameter of a kernel is a number, or an array of numbers."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "iuf" and value.ndim <= 1
+    if isinstance(value, list | tuple):
+        return all(isinstance(v, int | float) for v in value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _write_sklearn(w: Writer, kernel: Any) -> dict[str, Any]:
     chosen = kernel.get_params(deep=False)
     if chosen.get("pairwise_kernels_kwargs") is not None:
@@ -134,7 +158,12 @@ def _read_sklearn(type_: Any) -> Callable[[Fields], Any]:
         if set(chosen) != names or not all(isinstance(part, sk.Kernel) for part in parts):
             raise f.wrong("has other parameters")
         if chosen.get("pairwise_kernels_kwargs") is not None:
-            raise f.wrong("has keywords of its own")
+            raise f.wrong("has extra keywords")
+        if type(chosen.get("metric", "")) is not str:
+            raise f.wrong("has a metric that is none")
+        for name in SIZES & names:
+            if not _size(chosen[name]):
+                raise f.wrong(f"has {name} = {short(chosen[name])}")
         try:
             return type_(**chosen)
         except (TypeError, ValueError, AttributeError) as wrong:

@@ -12,7 +12,7 @@ from noregret._ops.layout import AT, CEILING, LARGEST_FEATURE
 from noregret.glm.engines import History, Mode, Particles, Recursive, TierneyKadane
 from noregret.glm.exact import Exact
 from noregret.glm.families import Family
-from noregret.glm.yesno import Belief
+from noregret.glm.yesno import LARGEST, Belief
 from noregret.snapshot.kinds import Fields, Writer, register
 from noregret.snapshot.spaces import DOORS
 from noregret.snapshot.streams import read_fixed, write_core
@@ -61,6 +61,8 @@ def _read_history(f: Fields) -> History:
     count, n = f.shape("rows", 2)
     rows = f.numbers("rows", count, n)
     f.done()
+    if rows.size and not np.abs(rows).max() <= LARGEST:
+        raise f.wrong("has a round that could not have been learned")
     history: History = object.__new__(History)
     room = 16
     while room <= count:  # as appending one by one has left it
@@ -170,7 +172,7 @@ def _read_belief(f: Fields) -> Belief:
     door, classes = f.thing("door", *DOORS), f.value("classes")
     engine = f.thing("engine", *ENGINES)
     book = f.numbers("book", account.BOOK_ROWS, 2, finite=False)
-    scatter = f.numbers("scatter", door.size, door.size, finite=False)
+    scatter = f.numbers("scatter", door.size, door.size)
     f.done()
     if type(classes) is not tuple or len(classes) != 2:
         raise f.wrong("has not two labels")

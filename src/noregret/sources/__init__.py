@@ -46,7 +46,7 @@ class Source:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "data.csv")
     ...     with open(path, "w") as file:
-    ...         _ = file.write("a,colour,y\\n1,red,2\\n3,blue,4\\n")
+    ...         _ = file.write("a,colour,y\n1,red,2\n3,blue,4\n")
     ...     block, = Source(path).blocks()
     >>> block.columns["a"], block.columns["colour"], block.places
     (array([1., 3.]), ['red', 'blue'], array([2, 3]))

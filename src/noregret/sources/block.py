@@ -49,12 +49,25 @@ class Block:
 
     `places` are line numbers in text, row numbers in tables, both from 1.
     `open` says that columns may join later: they exist from their first value on.
+    `whole` are columns of numbers that are known to have no gap.
     """
 
     columns: dict[str, Any]
     kinds: dict[str, str]
     places: Integers
     open: bool = False
+    whole: frozenset[str] = frozenset()
+
+    def gaps(self, name: str) -> Any:
+        """Where a column has no value; None if it has one everywhere."""
+        if name in self.whole:
+            return None
+        values = self.columns[name]
+        if isinstance(values, np.ndarray):
+            found = np.isnan(values)
+        else:
+            found = np.array([value is None for value in values], dtype=bool)
+        return found if found.any() else None
 
     def __len__(self) -> int:
         return len(self.places)
@@ -69,7 +82,7 @@ class Block:
                 name: values[keep] if isinstance(values, np.ndarray) else [values[i] for i in rows]
                 for name, values in self.columns.items()
             }
-        return Block(columns, self.kinds, self.places[keep], self.open)
+        return Block(columns, self.kinds, self.places[keep], self.open, self.whole)
 
 
 @dataclass(slots=True)
@@ -81,6 +94,8 @@ class Reading:
     allowed: int = 0  # bad rows that are tolerated
     words: frozenset[str] = frozenset(WORDS)
     kinds: dict[str, str] = field(default_factory=dict)
+    wanted: frozenset[str] | None = None  # columns that are read; None: all
+    names: list[str] = field(default_factory=list)  # all columns
     past: int = 0  # the last line or row that an earlier run took
     bad: int = 0
     first: str = ""  # what was wrong with the first bad row
@@ -105,6 +120,10 @@ class Reading:
         """An error that no tolerance helps against."""
         return SourceError(f"{self.name if number is None else self.place(number)}: {complaint}")
 
+    def uses(self, column: str) -> bool:
+        """Whether a column is read; what is in the others does not matter."""
+        return self.wanted is None or column in self.wanted
+
     def settle(self, column: str, value: Any) -> str:
         """The kind of a column, by its first value."""
         kind = self.kinds.get(column)
@@ -126,9 +145,11 @@ class Reading:
     ) -> Block:
         """Rows of Python values, checked one by one; with `typed`, text is never a number."""
         places: list[int] = []
+        used = [j for j, name in enumerate(names) if self.uses(name)]
+        names = [names[j] for j in used]
         columns: list[list[Any]] = [[] for _ in names]
         for place, row in rows:
-            taken = self._row(names, place, row, typed=typed)
+            taken = self._row(names, place, [row[j] for j in used], typed=typed)
             if taken is not None:
                 places.append(place)
                 for column, value in zip(columns, taken):

@@ -28,17 +28,20 @@ def read_delimited(
     """Blocks of a CSV file; names from the first line unless they are given."""
     csv.field_size_limit(LONGEST)
     polars = module("polars", "reading CSV")
-    for lines, start in blocks:
-        text, number = lines, start
+    for lines, start, count in blocks:
+        text, number, breaks = lines, start, count
         if names is None:
             header, text, number = _header(lines, start)
+            breaks = text.count(b"\n")
             if not header:
                 continue
             delimiter = delimiter or max(DELIMITERS, key=header.count)
             names = _names(header, delimiter, number - 1, reading)
+        reading.names = list(names)
         delimiter = delimiter or ","
         if text:
-            block = _fast(polars, text, number, reading, delimiter, names)
+            rows = breaks + (not text.endswith(b"\n"))
+            block = _fast(polars, text, rows, number, reading, delimiter, names)
             yield block or _careful(text, number, reading, delimiter, names)
     if names is None:
         raise reading.fail("the file is empty: there is not even a header line")
@@ -69,14 +72,19 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
 
 
 def _fast(
-    polars: Any, lines: bytes, number: int, reading: Reading, delimiter: str, names: Sequence[str]
+    polars: Any,
+    lines: bytes,
+    rows: int,
+    number: int,
+    reading: Reading,
+    delimiter: str,
+    names: Sequence[str],
 ) -> Block | None:
     """What Polars makes of it; None if anything is odd."""
     _settle(lines, reading, delimiter, names)
-    kinds = {name: reading.kinds.get(name) for name in names}
+    kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
     if None in kinds.values():  # nothing but missing values so far
         return None
-    rows = lines.count(b"\n") + (not lines.endswith(b"\n"))
     try:
         frame = polars.read_csv(
             lines,
@@ -84,8 +92,8 @@ def _fast(
             separator=delimiter,
             null_values=sorted(reading.words),
             schema={
-                name: polars.Float64 if kind == NUMBER else polars.String
-                for name, kind in kinds.items()
+                name: polars.Float64 if kinds.get(name) == NUMBER else polars.String
+                for name in names
             },
         )
     except polars.exceptions.PolarsError:
@@ -98,13 +106,17 @@ def _fast(
     ):
         return None
     columns: dict[str, Any] = {}
+    whole = []
     for name, kind in kinds.items():
         series = frame[name]
         if kind == NUMBER:
             values = series.to_numpy()
-            if np.count_nonzero(np.isfinite(values)) != rows - series.null_count():
+            nulls = series.null_count()
+            if np.count_nonzero(np.isfinite(values)) != rows - nulls:
                 return None
             columns[name] = values
+            if not nulls:
+                whole.append(name)
         else:
             series = series.str.strip_chars()
             if kind == TIME and not series.drop_nulls().str.contains(f"^(?:{ISO.pattern})$").all():
@@ -113,18 +125,17 @@ def _fast(
             if not reading.words.isdisjoint(texts):  # blanks around a word for missing
                 return None
     places = np.arange(number, number + rows, dtype=np.int64)
-    return Block(columns, dict(reading.kinds), places)
+    return Block(columns, dict(reading.kinds), places, whole=frozenset(whole))
 
 
 def _settle(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
     """Find the kind of every column whose kind is not known yet."""
-    unknown = [i for i, name in enumerate(names) if name not in reading.kinds]
-    if unknown:
+    if any(reading.uses(name) and name not in reading.kinds for name in names):
         head = lines[: lines.find(b"\n") + 1] or lines
         _careful(
             head,
             0,
-            Reading("", allowed=1, words=reading.words, kinds=reading.kinds),
+            Reading("", "", 1, reading.words, reading.kinds, reading.wanted),
             delimiter,
             names,
         )

@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,9 +46,21 @@ class Piece(NamedTuple):
     times: list[str | None] | None
 
 
+class Birth(NamedTuple):
+    """A feature that is new: a number, or a value of a text column."""
+
+    row: int
+    column: int
+    name: str
+    value: str | None
+
+
 @dataclass(slots=True)
 class Encoding:
-    """What the features are, and what must be remembered from row to row."""
+    """What the features are, and what must be remembered from row to row.
+
+    When a piece is out, the memory is that of its last row: a run may stop there and go on later.
+    """
 
     target: str
     features: Sequence[str] | None = None
@@ -99,25 +112,28 @@ class Encoding:
         if not len(block):
             return
         births = self._births(block, used)
-        X = np.zeros((len(block), len(self.slots)))
+        cuts = sorted({0, len(block), *(birth.row for birth in births)})
+        for start, stop in pairwise(cuts):
+            self._admit([birth for birth in births if birth.row == start])
+            yield self._piece(block.kept(slice(start, stop)), used)
+
+    def _piece(self, block: Block, used: list[str]) -> Piece:
+        """Rows whose features are all there."""
+        X = np.zeros((len(block), len(self.slots)), order="F")
         for name in used:
-            self._fill(X, block, name, births)
+            self._fill(X, block, name)
         if self.calendar:
             assert self.time is not None
             X[:, : len(CALENDAR)] = _calendar(block.columns[self.time])
         y = block.columns.get(self.target, np.full(len(block), np.nan))
         times = None if self.time is None else block.columns.get(self.time)
-        names = list(self.slots)
-        cuts = sorted({0, *births.values()})
-        for start, stop in zip(cuts, [*cuts[1:], len(block)]):
-            n = sum(births.get(slot, 0) <= start for slot in range(len(names)))
-            frame = Frame(names[:n], np.ascontiguousarray(X[start:stop, :n]))
-            yield Piece(
-                frame,
-                y[start:stop],
-                block.places[start:stop],
-                None if times is None else times[start:stop],
-            )
+        return Piece(Frame(list(self.slots), X), y, block.places, times)
+
+    def wanted(self) -> frozenset[str] | None:
+        """The columns that matter; None: all."""
+        if self.features is None or (self.calendar and self.time is None):
+            return None
+        return frozenset((self.target, *self.features, *([self.time] if self.time else ())))
 
     def finish(self, reading: Reading) -> None:
         """Nothing more will come."""
@@ -141,7 +157,7 @@ class Encoding:
         if not block.open:
             for name in wanted:
                 if name not in columns:
-                    known = ", ".join(columns)
+                    known = ", ".join(reading.names or columns)
                     known = known if len(known) <= 300 else f"{known[:300]}..."
                     raise reading.fail(f"there is no column {name!r}; the columns are {known}")
         self.met = self.met or self.target in columns
@@ -187,8 +203,7 @@ class Encoding:
         keep = np.ones(len(block), dtype=bool)
         if self.missing != "refuse":
             return keep
-        gaps = {name: _gaps(block.columns[name]) for name in used}
-        gaps = {name: gap for name, gap in gaps.items() if gap.any()}
+        gaps = {name: gap for name in used if (gap := block.gaps(name)) is not None}
         if not gaps:
             return keep
         known = {n for n in used if not block.open or n in self.numbers or n in self.categories}
@@ -208,21 +223,26 @@ class Encoding:
                 known.update(n for n in used if n not in gaps or not gaps[n][i])
         return keep
 
-    def _births(self, block: Block, used: list[str]) -> dict[int, int]:
-        """Give features that are new their slots; by slot, the row in which it is born."""
-        found: list[tuple[int, int, str, str | None]] = []
+    def _births(self, block: Block, used: list[str]) -> list[Birth]:
+        """The features that are new, in the order of their birth."""
+        found = []
         for j, name in enumerate(used):
             values = block.columns[name]
             if block.kinds.get(name, NUMBER) == NUMBER:
-                there = ~np.isnan(values)
-                if name not in self.numbers and there.any():
-                    found.append((int(np.argmax(there)), j, name, None))
+                there = None if name in self.numbers else ~np.isnan(values)
+                if there is not None and there.any():
+                    found.append(Birth(int(np.argmax(there)), j, name, None))
                 continue
             known = self.categories.setdefault(name, {})
             new = [v for v in dict.fromkeys(values) if v is not None and v not in known]
-            found += [(values.index(value), j, name, value) for value in new]
-        births = {}
-        for row, _, name, value in sorted(found, key=lambda birth: birth[:2]):
+            if new:
+                first = {v: i for i, v in zip(range(len(values) - 1, -1, -1), reversed(values))}
+                found += [Birth(first[value], j, name, value) for value in new]
+        return sorted(found, key=lambda birth: birth[:2])
+
+    def _admit(self, births: list[Birth]) -> None:
+        """Give features that are born now their slots."""
+        for _, _, name, value in births:
             feature = name if value is None else f"{name}={value}"
             slot = len(self.slots)
             if feature in self.slots:
@@ -233,34 +253,30 @@ class Encoding:
                     "out with --features, or raise --max-features"
                 )
             self.slots[feature] = slot
-            births[slot] = row
             if value is None:
                 self.numbers[name] = slot
             else:
                 self.categories[name][value] = slot
-        return births
 
-    def _fill(self, X: Any, block: Block, name: str, births: dict[int, int]) -> None:
+    def _fill(self, X: Any, block: Block, name: str) -> None:
         """Write one column's features into X."""
-        values = block.columns[name]
-        gaps = _gaps(values)
+        values, gaps = block.columns[name], block.gaps(name)
         if block.kinds.get(name, NUMBER) == NUMBER:
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
-                X[:, slots[0]] = np.where(gaps, 0.0, values)
+                X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
         else:
             places = self.categories[name]
             slots = list(places.values())
             rows = [i for i, value in enumerate(values) if value is not None]
             X[rows, [places[values[i]] for i in rows]] = 1.0
         if self.missing in ("last", "mean"):
+            gaps = np.zeros(len(values), dtype=bool) if gaps is None else gaps
             for slot in slots:
-                self._remember(
-                    X[:, slot], gaps, slot, births.get(slot, 0), self.counts.get(name, 0)
-                )
+                self._remember(X[:, slot], gaps, slot, self.counts.get(name, 0))
             self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())
 
-    def _remember(self, column: Vector, gaps: Any, slot: int, born: int, before: int) -> None:
+    def _remember(self, column: Vector, gaps: Any, slot: int, before: int) -> None:
         """Fill the gaps of one feature from what came before them."""
         there = ~gaps
         if self.missing == "mean":
@@ -273,14 +289,6 @@ class Encoding:
             seen = np.where(np.concatenate([[True], there]), np.arange(len(held)), 0)
             column[:] = held[np.maximum.accumulate(seen)][1:]
             self.last[slot] = float(column[-1])
-        column[:born] = 0.0
-
-
-def _gaps(values: Any) -> Any:
-    """Where there is no value."""
-    if isinstance(values, np.ndarray):
-        return np.isnan(values)
-    return np.array([value is None for value in values], dtype=bool)
 
 
 def _calendar(times: Any) -> Any:

@@ -20,8 +20,8 @@ READ = 1 << 22  # bytes at a time
 LONGEST = 1 << 20  # bytes of a line
 QUOTE = b'"'
 
-Lines = tuple[bytes, int]
-"""Whole lines, and the number of the first."""
+Lines = tuple[bytes, int, int]
+"""Whole lines, the number of the first, and how many of them end in a line break."""
 
 
 def chunks_of_pipe(stream: IO[bytes]) -> Iterator[bytes]:
@@ -88,8 +88,9 @@ def whole_lines(chunks: Iterator[bytes], reading: Reading, *, quoted: bool) -> I
         end = _end(held, quoted=quoted)
         if end:
             lines, held = held[:end], held[end:]
-            yield _text(lines, number, reading)
-            number += lines.count(b"\n")
+            count = lines.count(b"\n")
+            yield _text(lines, number, reading), number, count
+            number += count
         if len(held) > LONGEST:
             newline = held.find(b"\n")
             if newline >= 0:  # only quotes keep these lines together
@@ -99,7 +100,7 @@ def whole_lines(chunks: Iterator[bytes], reading: Reading, *, quoted: bool) -> I
                 reading.skip(number, "the line is longer than a megabyte")
                 held, skipping = b"", True
     if held and not skipping:
-        yield _text(held, number, reading)
+        yield _text(held, number, reading), number, held.count(b"\n")
 
 
 def _end(held: bytes, *, quoted: bool) -> int:
@@ -115,7 +116,7 @@ def _end(held: bytes, *, quoted: bool) -> int:
     return end
 
 
-def _text(lines: bytes, number: int, reading: Reading) -> Lines:
+def _text(lines: bytes, number: int, reading: Reading) -> bytes:
     """Lines that are text, for certain."""
     if number == 1:
         lines = lines.removeprefix(b"\xef\xbb\xbf")
@@ -129,7 +130,7 @@ def _text(lines: bytes, number: int, reading: Reading) -> Lines:
             at = problem.start
             complaint = f"0x{lines[at]:02x}, which is not UTF-8: convert the file first"
             lines = _without(lines, at, number, complaint, reading)
-    return (_without_long(lines, number, reading) if len(lines) > LONGEST else lines), number
+    return _without_long(lines, number, reading) if len(lines) > LONGEST else lines
 
 
 def _without(lines: bytes, at: int, number: int, complaint: str, reading: Reading) -> bytes:

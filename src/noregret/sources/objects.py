@@ -22,7 +22,7 @@ def read_json_lines(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block
     """One object a line; a key that is absent is missing, a new one joins."""
     names: dict[str, None] = {}
     seen = False
-    for lines, number in blocks:
+    for lines, number, _ in blocks:
         rows = []
         for place, line in enumerate(lines.split(b"\n"), number):
             if line.strip():
@@ -31,7 +31,7 @@ def read_json_lines(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block
                 if found is not None:
                     names.update(dict.fromkeys(found))
                     rows.append((place, found))
-        known = list(names)
+        known = reading.names = list(names)
         values = ((place, [row.get(name) for name in known]) for place, row in rows)
         yield reading.block(known, values, typed=True, open_=True)
     if not seen:
@@ -70,7 +70,7 @@ def read_libsvm(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block]:
     """`outcome index:value ...`; a feature's name is its index, and absent means 0."""
     columns: dict[int, None] = {}
     seen = False
-    for lines, number in blocks:
+    for lines, number, _ in blocks:
         found = [
             (place, line)
             for place, line in enumerate(lines.split(b"\n"), number)
@@ -89,6 +89,8 @@ def read_libsvm(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block]:
             parsed = _parsed([line for _, line in found], columns)
             assert parsed is not None
         seen = seen or bool(found)
+        reading.names = list(parsed)
+        parsed = {name: column for name, column in parsed.items() if reading.uses(name)}
         reading.kinds.update(dict.fromkeys(parsed, NUMBER))
         places = np.array([place for place, _ in found], dtype=np.int64)
         yield Block(parsed, dict(reading.kinds), places, open=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,35 +19,50 @@ from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
 __all__ = ["read_arrow", "read_npz", "read_parquet", "read_query"]
 
 ROWS = 1 << 14  # rows at a time
+ODD = (
+    *(OSError, ValueError, TypeError, LookupError, EOFError, ArithmeticError, MemoryError),
+    *(zlib.error, NotImplementedError, SyntaxError, AttributeError, UserWarning),
+)
+"""What reading a file that is not what it says can raise."""
 
 
 def read_parquet(path: Path, reading: Reading) -> Iterator[Block]:
     """Row groups, some rows at a time."""
     parquet, arrow = module("pyarrow.parquet", "reading Parquet"), module("pyarrow", "Parquet")
-    try:
-        with parquet.ParquetFile(path) as file:
-            _unique(file.schema_arrow.names, reading)
-            yield from _batches(file.iter_batches(batch_size=ROWS), reading)
-    except (arrow.ArrowException, OSError) as problem:
-        raise reading.fail(_line(problem)) from None
+    with (
+        _damaged(reading, arrow.ArrowException),
+        parquet.ParquetFile(path, page_checksum_verification=True) as file,
+    ):
+        _unique(file.schema_arrow.names, reading)
+        used = [name for name in reading.names if reading.uses(name)]
+        yield from _batches(file.iter_batches(batch_size=ROWS, columns=used), reading)
 
 
 def read_arrow(path: Path, reading: Reading) -> Iterator[Block]:
     """An Arrow file (Feather 2), or an Arrow stream."""
     ipc, arrow = module("pyarrow.ipc", "reading Arrow"), module("pyarrow", "reading Arrow")
+    with _damaged(reading, arrow.ArrowException), arrow.memory_map(str(path)) as file:
+        magic = file.read(6)
+        file.seek(0)
+        if magic == b"ARROW1":
+            reader = ipc.open_file(file)
+            batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+        else:
+            reader = ipc.open_stream(file)
+            batches = iter(reader)
+        _unique(reader.schema.names, reading)
+        yield from _batches(batches, reading)
+
+
+@contextmanager
+def _damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
+    """Whatever a damaged table makes a library raise is an error in that file."""
+    caught: tuple[type[Exception], ...] = (*kinds, *ODD)
     try:
-        with arrow.memory_map(str(path)) as file:
-            magic = file.read(6)
-            file.seek(0)
-            if magic == b"ARROW1":
-                reader = ipc.open_file(file)
-                batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
-            else:
-                reader = ipc.open_stream(file)
-                batches = iter(reader)
-            _unique(reader.schema.names, reading)
-            yield from _batches(batches, reading)
-    except (arrow.ArrowException, OSError) as problem:
+        yield
+    except SourceError:
+        raise
+    except caught as problem:
         raise reading.fail(_line(problem)) from None
 
 
@@ -57,7 +74,7 @@ def read_query(kind: str, path: str, query: str, reading: Reading) -> Iterator[B
 def _sqlite(path: str, query: str, reading: Reading) -> Iterator[Block]:
     import sqlite3
 
-    try:
+    with _damaged(reading, sqlite3.Error, sqlite3.Warning):
         connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
         try:
             cursor = connection.execute(query)
@@ -72,13 +89,11 @@ def _sqlite(path: str, query: str, reading: Reading) -> Iterator[Block]:
                 done += len(rows)
         finally:
             connection.close()
-    except (sqlite3.Error, sqlite3.Warning) as problem:
-        raise reading.fail(_line(problem)) from None
 
 
 def _duckdb(path: str, query: str, reading: Reading) -> Iterator[Block]:
     duckdb, arrow = module("duckdb", "this query"), module("pyarrow", "this query")
-    try:
+    with _damaged(reading, duckdb.Error, arrow.ArrowException):
         connection = duckdb.connect(path or ":memory:", read_only=bool(path))
         try:
             answer = connection.sql(query)
@@ -89,8 +104,6 @@ def _duckdb(path: str, query: str, reading: Reading) -> Iterator[Block]:
             yield from _batches(reader, reading)
         finally:
             connection.close()
-    except (duckdb.Error, arrow.ArrowException) as problem:
-        raise reading.fail(_line(problem)) from None
 
 
 def _line(problem: Exception) -> str:
@@ -98,6 +111,7 @@ def _line(problem: Exception) -> str:
 
 
 def _unique(names: list[str], reading: Reading) -> None:
+    reading.names = list(names)
     for i, name in enumerate(names):
         if not name:
             raise reading.fail(f"column {i + 1} has no name")
@@ -110,6 +124,7 @@ def _batches(batches: Any, reading: Reading) -> Iterator[Block]:
     for batch in batches:
         for start in range(0, batch.num_rows, ROWS):
             part = batch.slice(start, ROWS)
+            part.validate(full=True)  # a damaged file can hold anything
             yield _block(part, done, reading)
             done += part.num_rows
 
@@ -119,6 +134,8 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
     columns: dict[str, Any] = {}
     bad = np.zeros(batch.num_rows, dtype=bool)
     for name, array in zip(batch.schema.names, batch.columns):
+        if not reading.uses(name):
+            continue
         kind = reading.kinds.get(name) or _kind(array.type)
         if kind is None:  # a column of nulls so far
             columns[name] = np.full(batch.num_rows, np.nan)
@@ -191,20 +208,13 @@ def _texts(array: Any, kind: str, reading: Reading) -> list[str | None]:
 
 def read_npz(path: Path, reading: Reading) -> Iterator[Block]:
     """Arrays of one length: a 1-D one is a column, a 2-D one the columns name_0, name_1, ..."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            arrays = {
-                name.removesuffix(".npy"): _Array(archive, name, reading)
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
-            yield from _together(arrays, reading)
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as problem:
-        raise reading.fail(f"no .npz file, or a damaged one: {_line(problem)}") from None
-    except ValueError as problem:
-        if isinstance(problem, SourceError):
-            raise
-        raise reading.fail(_line(problem)) from None
+    with _damaged(reading, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        arrays = {
+            name.removesuffix(".npy"): _Array(archive, name, reading)
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+        yield from _together(arrays, reading)
 
 
 class _Array:
@@ -258,4 +268,5 @@ def _together(arrays: dict[str, _Array], reading: Reading) -> Iterator[Block]:
             one = len(array.shape) == 1
             for j in range(rows.shape[1]):
                 columns[name if one else f"{name}_{j}"] = pa.array(np.ascontiguousarray(rows[:, j]))
+        reading.names = list(columns)
         yield _block(pa.RecordBatch.from_pydict(columns), start, reading)

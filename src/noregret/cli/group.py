@@ -1,0 +1,68 @@
+"""The commands as Click has them, and what becomes of errors."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from noregret.cli import COMMANDS, HELP
+
+__all__ = ["invoke"]
+
+
+class Lazy(click.Group):
+    """A group whose commands are modules of their own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
+        """In the order of a first visit."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Load a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"noregret.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002
+        """The same as without Click."""
+        return HELP.rstrip()
+
+
+@click.group(
+    cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+def group() -> None:
+    """Forecast now as well as the best model in hindsight, and prove it as you go."""
+
+
+def invoke(arguments: list[str]) -> int:
+    """Run a command; its exit code."""
+    try:
+        result: Any = group.main(args=arguments, prog_name="noregret", standalone_mode=False)
+    except click.ClickException as wrong:
+        where = getattr(wrong, "ctx", None)
+        hint = f" (see {where.command_path} --help)" if where is not None else ""
+        return _complain(f"{' '.join(wrong.format_message().split())}{hint}")
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except BrokenPipeError:  # whoever read our output has left
+        sys.stderr.close()
+        return 0
+    except Exception as wrong:
+        from noregret.errors import NoRegretError
+
+        if not isinstance(wrong, NoRegretError | OSError | MemoryError):
+            raise
+        return _complain(" ".join(str(wrong).split()) or type(wrong).__name__)
+    return int(result or 0)
+
+
+def _complain(message: str) -> int:
+    """One line on standard error; the exit code of bad input."""
+    click.echo(f"noregret: {message}", err=True)
+    return 2
