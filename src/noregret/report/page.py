@@ -99,6 +99,7 @@ def page(
     style, script = _own("page.css"), _own("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    release = escape(import_module("noregret").__version__)
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     sections = {
         (key, head): _section(key, head, lead, _figures(key, drawn)) for key, head, lead in SECTIONS
@@ -133,7 +134,7 @@ Tables and certificates are complete without it.</p></noscript>
 </section>
 {"".join(sections.values())}
 </main>
-<footer>Written by noregret {escape(import_module("noregret").__version__)} on {when}. This page is one file and loads \
+<footer>Written by noregret {release} on {when}. This page is one file and loads \
 nothing.</footer>
 <script type="application/json" id="data">{_json(drawn)}</script>
 <script>{script}</script>
