@@ -333,9 +333,9 @@ def test_a_hundred_thousand_rounds_stay_under_five_megabytes(tmp_path: Path) -> 
     assert path.stat().st_size < 5_000_000
     made = {chart["key"]: chart for chart in charts_of(path.read_text())}
     choice = made["forecasts"]["choices"][0]
-    outcome = next(s for s in choice["views"][0]["series"] if s["name"] == "outcome")
+    outcome = next(s for s in choice["views"][0]["series"] if s["name"] == "outcomes")
     assert outcome["y"][places(outcome).tolist().index(77_778)] == 1e4
-    assert choice["note"] == "Of every 64 rows the least and the greatest value are drawn."
+    assert choice["note"] == "Drawn of every 64 rows: the least, the greatest and the mean."
     assert choice["views"][1]["label"] == "the last 500"
 
 

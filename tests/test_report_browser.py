@@ -195,5 +195,5 @@ def test_a_hundred_thousand_rounds(browser, tmp_path: Path) -> None:
     assert path.stat().st_size < 5_000_000
     with opened(browser, path) as tab:
         k = next(k for k, chart in enumerate(charts_of(tab)) if chart["key"] == "forecasts")
-        peak = drawn(tab, k, "outcome")
+        peak = drawn(tab, k, "outcomes")
         assert (peak[:, 1] < peak[:, 1].min() + 1.0).sum() == 1, "the one outlier is drawn"

@@ -93,7 +93,7 @@ class Session:
         finally:
             output.close()
         if report is not None:
-            title = f"{self.encoding.target} in {self.reading.name}"
+            title = f"{self.encoding.target} in {str(self.reading.name).rpartition('/')[2]}"
             write_report(report, self.players, title, self._about())
         failed = [c for p in self.players for c in _certificates(p) if c.holds is False]
         if not quiet:
@@ -164,8 +164,9 @@ class Session:
         about["rows"] = f"{self.rows:,}"
         if reading.bad:
             about["left out"] = f"{reading.bad:,} bad {reading.unit}s, the first: {reading.first}"
-        ours = [p.learner for p in self.players if hasattr(p.learner, "get_params")]
-        about["learners"] = "\n".join(" ".join(repr(learner).split()) for learner in ours)
+        learners = [player.learner for player in self.players]
+        ours = [one for one in learners if hasattr(getattr(one, "learner", one), "get_params")]
+        about["learners"] = "\n".join(" ".join(repr(one).split()) for one in ours)
         return about
 
     def _tell(self, *, err: bool) -> None:

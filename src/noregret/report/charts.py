@@ -118,7 +118,7 @@ def losses(runs: Sequence[Recording]) -> Chart | None:
                 off = len(runs) > 1 and not run.paid <= FAR * abs(least)
                 series.append(line(run.name, *run.curves[key].points(), **_hue(k), off=off))
                 far += [run.name] if off and key == "loss" else []
-        views.append(view(label, series, unit, log=True))
+        views.append(view(label, series, unit, log=True, zero=key == "loss"))
     note = [thinned(runs[0].curves["loss"])]
     if far:
         note.append(f"More than {FAR:g} times the least, shown on a click: {', '.join(far)}.")
@@ -155,7 +155,7 @@ def _sides(run: Recording, one: paths.Sides, k: int) -> dict[str, Any]:
             drawn.append(line(name, one.rows, one.bound - base, "ink", dash="long"))
             if not equal:
                 drawn.insert(0, between("slack", "bound", "loss", k % HUES, quiet=True))
-        views.append(view(label, drawn, unit, log=label == "loss"))
+        views.append(view(label, drawn, unit, log=label == "loss", zero=True))
     note = [f"Worked out every {run.every:,} rows."] if run.every > 1 else []
     if last.rounds > run.rounds:
         note.append(f"{last.rounds - run.rounds:,} rounds of earlier runs count too.")
@@ -169,7 +169,8 @@ def forecasts(runs: Sequence[Recording]) -> Chart | None:
     """Outcomes, forecasts and intervals: all rows, and the last ones in full."""
     chart = _each("forecasts", runs, _forecast)
     if chart is not None:
-        with_intervals = [len(c["views"][0]["series"]) > 2 for c in chart["choices"]]
+        shown = [[one["name"] for one in c["views"][-1]["series"]] for c in chart["choices"]]
+        with_intervals = [len(names) > 2 for names in shown]
         chart["start"] = with_intervals.index(True) if any(with_intervals) else 0
     return chart
 
@@ -179,14 +180,12 @@ def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
     if not len(curves["forecast"]):
         return None
     interval = f"{LEVEL:.0%} interval"
-    views = []
     spread = len(curves["low"]) > 0
-    whole = [line("outcome", *curves["y"].points(), "muted", dots=True)]
+    whole = _long(curves, k) if curves["forecast"].width > 2 else _short(curves, k)
     if spread:
-        sides = curves["high"].ends(greatest=True), curves["low"].ends(greatest=False)
-        whole = [band(interval, *sides, k % HUES), *whole]
-    whole.append(line("forecast", *curves["forecast"].points(), k % HUES))
-    views.append(view("all rows", whole, "outcome"))
+        sides = _reach(curves["high"], curves["low"])
+        whole = [band(interval, *sides, k % HUES, quiet=curves["low"].width > 2), *whole]
+    views = [view("all rows", whole, "outcome")]
     if run.rows > 2 * run.tail.size:
         rows, (y, forecast, low, high) = run.tail.rows(), run.tail.table().T
         last = [line("outcome", rows, y, "muted", dots=True)]
@@ -196,7 +195,30 @@ def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
             last = [band(interval, *sides, k % HUES), *last]
         last.append(line("forecast", rows, forecast, k % HUES))
         views.append(view(f"the last {len(rows)}", last, "outcome"))
-    return {"views": views, "note": thinned(curves["forecast"])}
+    width = curves["forecast"].width
+    note = f"Drawn of every {width:,} rows: the least, the greatest and the mean."
+    return {"views": views, "note": note if width > 2 else ""}
+
+
+def _short(curves: dict[str, Trace], k: int) -> list[dict[str, Any]]:
+    """All of them."""
+    outcome = line("outcome", *curves["y"].points(), "muted", dots=True)
+    return [outcome, line("forecast", *curves["forecast"].points(), k % HUES)]
+
+
+def _long(curves: dict[str, Trace], k: int) -> list[dict[str, Any]]:
+    """So many that lines would cover one another: from the least to the greatest, and means."""
+    y, said = curves["y"], curves["forecast"]
+    return [
+        band("outcomes", *_reach(y, y), "muted"),
+        band("forecasts", *_reach(said, said), k % HUES),
+        line("mean outcome", *y.means(), "ink"),
+        line("mean forecast", *said.means(), k % HUES),
+    ]
+
+
+def _reach(above: Trace, below: Trace) -> tuple[Any, Any]:
+    return above.ends(greatest=True), below.ends(greatest=False)
 
 
 # Calibration ----------------------------------------------------------------------------------

@@ -302,7 +302,7 @@
       const top = one.y[nearest(one.x, x)];
       if (one.kind !== "band") return text(top);
       const floor = one.y2[nearest(one.x2, x)];
-      return one.solid || one.quiet ? text(top - floor) : `${text(floor)} to ${text(top)}`;
+      return one.solid || one.upper ? text(top - floor) : `${text(floor)} to ${text(top)}`;
     };
 
     const zoomTo = (range) => {

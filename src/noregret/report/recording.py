@@ -73,7 +73,9 @@ class Recording:
             start = end
 
     def expect(self, rows: int) -> None:
-        """So many rows come at once: make room for their moments beforehand."""
+        """So many rows come at once: make room for them beforehand."""
+        for trace in self.curves.values():
+            trace.reserve(self.rows + rows)
         while (self.rows + rows) // self.every > MOMENTS:
             self._thin()
 

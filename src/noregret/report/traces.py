@@ -50,8 +50,7 @@ class Trace:
         if self.first is None:
             self.first = int(rows[0]), float(kept[0])
         self.last = int(rows[-1]), float(kept[-1])
-        while rows[-1] // self.width >= self.buckets:
-            self._double()
+        self.reserve(int(rows[-1]) + 1)
         homes = rows // self.width
         starts = np.flatnonzero(np.diff(homes, prepend=-1))
         for b, start, stop in zip(homes[starts], starts, [*starts[1:], len(kept)]):
@@ -64,6 +63,11 @@ class Trace:
             with np.errstate(over="ignore"):
                 self.total[b] += part.sum()
             self.count[b] += len(part)
+
+    def reserve(self, rows: int) -> None:
+        """Make the buckets wide enough for so many rows; sooner is faster, and no different."""
+        while (rows - 1) // self.width >= self.buckets:
+            self._double()
 
     def _double(self) -> None:
         self.width *= 2

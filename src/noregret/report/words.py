@@ -16,7 +16,9 @@ VERDICTS = {True: ("holds", "holds"), False: ("fails", "FAILS"), None: ("silent"
 
 def number(value: float | None) -> str:
     """Short, but telling."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:,.6g}"
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if 1e6 <= abs(value) < 1e12 else f"{value:,.6g}"
 
 
 def facts(about: Mapping[str, str]) -> str:
@@ -28,26 +30,25 @@ def facts(about: Mapping[str, str]) -> str:
 def summary(runs: Sequence[Recording]) -> str:
     """A line a learner, with its main certificate."""
     kind = "log loss" if runs[0].yes_no else "square loss"
-    head = ("learner", "rounds", "RMSE", kind)
-    proved = ("theorem", "its loss", "best in hindsight", "bound", "slack", "")
+    head = ("learner", "RMSE", kind, "theorem's loss", "best in hindsight", "bound", "slack")
     body = []
     for k, run in enumerate(runs):
-        found = run.certificates()
-        cells = [f"{run.rounds:,}", number(run.rmse), number(run.paid)]
-        sides = ["", "-", "-", "-", "-"]
-        verdict = "nothing proved"
+        found, sides = run.certificates(), ["-"] * 4
+        theorem, verdict = "nothing is proved", ""
         if found:
             main = found[0]
             values = (main.loss, main.comparator, main.bound, main.slack)
-            sides, verdict = [main.name, *map(number, values)], badge(main)
+            sides = [number(value) for value in values]
+            theorem, verdict = main.name, badge(main)
             if main.kind == "equality" and main.holds:
                 sides[-1] = "equal"  # to rounding
-        name = f'<th scope="row"><i class="key c{k % 8}"></i>{escape(run.name)}</th>'
-        row = [f"<td>{cell}</td>" for cell in cells]
-        row.append(f'<td class="words">{escape(sides[0])}</td>')
-        row += [f"<td>{side}</td>" for side in sides[1:]]
-        body.append(f"<tr>{name}{''.join(row)}<td>{verdict}</td></tr>")
-    names = "".join(f'<th scope="col">{name}</th>' for name in (*head, *proved))
+        small = f"{theorem}, {run.rounds:,} rounds"
+        row = [f'<th scope="row"><i class="key c{k % 8}"></i>{escape(run.name)} {verdict}']
+        row.append(f"<small>{escape(small)}</small></th>")
+        cells = [number(run.rmse), number(run.paid), *sides]
+        row += [f"<td>{cell}</td>" for cell in cells]
+        body.append(f"<tr>{''.join(row)}</tr>")
+    names = "".join(f'<th scope="col">{name}</th>' for name in head)
     return (
         f'<div class="wide"><table><thead><tr>{names}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
