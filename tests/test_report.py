@@ -284,6 +284,18 @@ def test_certificates_in_words_say_no_more_than_is_proved() -> None:
     assert "broken by 0.5" in in_words(one("upper bound", 1.5))
     assert "equals 2, to rounding" in in_words(one("equality", 2.0))
     assert "not a claim. The formula gives 3." in in_words(one("report", 3.0))
+    assert "loss 2. Nothing is claimed." in in_words(one("report", 2.0))
+
+
+def test_a_report_without_a_theorem_is_not_drawn_as_one() -> None:
+    X, y = rounds(60)
+    online = report.play(nr.MAPLogistic(history=False), X, (y > 0) * 1.0)
+    keys = [chart["key"] for chart in charts_of(report.page([online]))]
+    assert "certificate" not in keys
+    published = report.play(nr.OSLOG(), X, y)
+    (chart,) = (c for c in charts_of(report.page([published])) if c["key"] == "certificate")
+    names = [one["name"] for one in chart["choices"][0]["views"][0]["series"]]
+    assert names == ["best in hindsight", "loss", "the formula, not a claim"]
 
 
 def test_nothing_from_data_becomes_markup(tmp_path: Path) -> None:

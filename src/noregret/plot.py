@@ -78,14 +78,12 @@ def certificate(run: Recording | Replay, *, name: str | None = None, ax: Any = N
         there = ", ".join(each.last.name for each in found)
         raise InputError(f"name = {name!r}: the certificates that can be drawn are {there}")
     ax = _axes(ax, "certificate")
-    equal = one.last.kind == "equality"
-    if np.isfinite(one.bound).any() and not equal:
+    if np.isfinite(one.bound).any() and one.last.kind == "upper bound":
         ax.fill_between(one.rows, one.loss, one.bound, alpha=0.15, linewidth=0.0, label="slack")
     ax.plot(one.rows, one.best, ":", color="grey", label="best in hindsight")
     ax.plot(one.rows, one.loss, label="loss")
     if np.isfinite(one.bound).any():
-        label = "the other side" if equal else "bound"
-        ax.plot(one.rows, one.bound, "--", color="black", linewidth=1.0, label=label)
+        ax.plot(one.rows, one.bound, "--", color="black", linewidth=1.0, label=one.label)
     ax.set(xlabel="row", ylabel="cumulative loss", title=f"{run.name}: {one.last.name}")
     ax.legend()
     return ax

@@ -150,10 +150,8 @@ def _sides(run: Recording, one: paths.Sides, k: int) -> dict[str, Any]:
         drawn = [line("best in hindsight", one.rows, one.best - base, "muted", dash="dot")]
         drawn.append(line("loss", one.rows, one.loss - base, **_hue(k)))
         if np.isfinite(one.bound).any():
-            equal = last.kind == "equality"
-            name = "the other side" if equal else "bound"
-            drawn.append(line(name, one.rows, one.bound - base, "ink", dash="long"))
-            if not equal:
+            drawn.append(line(one.label, one.rows, one.bound - base, "ink", dash="long"))
+            if last.kind == "upper bound":
                 drawn.insert(0, between("slack", "bound", "loss", k % HUES, quiet=True))
         views.append(view(label, drawn, unit, log=label == "loss", zero=True))
     note = [f"Worked out every {run.every:,} rows."] if run.every > 1 else []
@@ -181,14 +179,15 @@ def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
         return None
     interval = f"{LEVEL:.0%} interval"
     spread = len(curves["low"]) > 0
-    whole = _long(curves, k) if curves["forecast"].width > 2 else _short(curves, k)
+    dots = "always" if run.yes_no else "few"
+    whole = _long(curves, k) if curves["forecast"].width > 2 else _short(curves, k, dots)
     if spread:
         sides = _reach(curves["high"], curves["low"])
         whole = [band(interval, *sides, k % HUES, quiet=curves["low"].width > 2), *whole]
     views = [view("all rows", whole, "outcome")]
     if run.rows > 2 * run.tail.size:
         rows, (y, forecast, low, high) = run.tail.rows(), run.tail.table().T
-        last = [line("outcome", rows, y, "muted", dots=True)]
+        last = [line("outcome", rows, y, "muted", dots=dots)]
         if spread:
             known = np.isfinite(low)
             sides = (rows[known], high[known]), (rows[known], low[known])
@@ -200,10 +199,11 @@ def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
     return {"views": views, "note": note if width > 2 else ""}
 
 
-def _short(curves: dict[str, Trace], k: int) -> list[dict[str, Any]]:
-    """All of them."""
-    outcome = line("outcome", *curves["y"].points(), "muted", dots=True)
-    return [outcome, line("forecast", *curves["forecast"].points(), k % HUES)]
+def _short(curves: dict[str, Trace], k: int, dots: str) -> list[dict[str, Any]]:
+    """All of them; probabilities as dots, as they jump."""
+    outcome = line("outcome", *curves["y"].points(), "muted", dots=dots)
+    more = {"dots": dots} if dots == "always" else {}
+    return [outcome, line("forecast", *curves["forecast"].points(), k % HUES, **more)]
 
 
 def _long(curves: dict[str, Trace], k: int) -> list[dict[str, Any]]:

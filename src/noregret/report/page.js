@@ -223,9 +223,9 @@
         });
       } else {
         const inSight = place(one.x, scale.x1) - place(one.x, scale.x0);
-        const sparse = inSight <= scale.width / 3;
-        if (!(one.dots && sparse)) svg("path", group, { d: trail(one.x, one.y), class: classes("line"), ...mine });
-        if (one.mark || (one.dots && sparse)) {
+        const dotted = one.dots === "always" || (one.dots && inSight <= scale.width / 3);
+        if (!dotted) svg("path", group, { d: trail(one.x, one.y), class: classes("line"), ...mine });
+        if (one.mark || dotted) {
           const radius = one.mark ? 3.5 : 2;
           one.x.forEach((x, k) => {
             if (x >= scale.x0 && x <= scale.x1 && one.y[k] !== null) {

@@ -11,7 +11,7 @@ from noregret.certificates import Certificate
 from noregret.report.recording import Recording
 from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["Paths", "Sides", "coefficients", "sides", "weights"]
+__all__ = ["Paths", "Sides", "coefficients", "compares", "sides", "weights"]
 
 
 class Sides(NamedTuple):
@@ -23,6 +23,12 @@ class Sides(NamedTuple):
     bound: Vector  # NaN where nothing is claimed
     last: Certificate
 
+    @property
+    def label(self) -> str:
+        """What the bound is called."""
+        names = {"equality": "the other side", "report": "the formula, not a claim"}
+        return names.get(self.last.kind, "bound")
+
 
 class Paths(NamedTuple):
     """Some numbers by name over the rows; `table` has a row a moment."""
@@ -31,6 +37,11 @@ class Paths(NamedTuple):
     names: list[str]
     table: Matrix
     others: int  # how many were left out
+
+
+def compares(one: Certificate) -> bool:
+    """Whether there is another side: a report without a theorem repeats the loss."""
+    return one.kind != "report" or one.bound != one.loss
 
 
 def sides(run: Recording) -> list[Sides]:
@@ -47,7 +58,7 @@ def sides(run: Recording) -> list[Sides]:
             np.array(bounds),
             last,
         )
-        if len(same) > 1 and np.isfinite(made.best).any():
+        if len(same) > 1 and np.isfinite(made.best).any() and compares(last):
             found.append(made)
     return found
 

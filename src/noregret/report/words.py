@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from noregret.certificates import Certificate
+from noregret.report.paths import compares
 from noregret.report.recording import Recording
 
 __all__ = ["certificate", "certificates", "facts", "summary"]
@@ -37,9 +38,10 @@ def summary(runs: Sequence[Recording]) -> str:
         theorem, verdict = "nothing is proved", ""
         if found:
             main = found[0]
-            values = (main.loss, main.comparator, main.bound, main.slack)
-            sides = [number(value) for value in values]
             theorem, verdict = main.name, badge(main)
+            if compares(main):
+                values = (main.loss, main.comparator, main.bound, main.slack)
+                sides = [number(value) for value in values]
             if main.kind == "equality" and main.holds:
                 sides[-1] = "equal"  # to rounding
         small = f"{theorem}, {run.rounds:,} rounds"
@@ -87,6 +89,8 @@ def certificate(one: Certificate, *, opened: bool = False) -> str:
 
 def said(one: Certificate) -> str:
     """Both sides, as a sentence."""
+    if not compares(one):
+        return f"After {one.rounds:,} rounds: loss {number(one.loss)}. Nothing is claimed."
     begin = (
         f"After {one.rounds:,} rounds: loss {number(one.loss)}, "
         f"best in hindsight {number(one.comparator)}. "
