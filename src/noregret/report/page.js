@@ -238,7 +238,8 @@
 
     const draw = (paper = false) => {
       const width = paper ? (spec.heading ? 340 : 690) : Math.max(260, figure.clientWidth - 24);
-      const height = Math.round(Math.min(spec.heading ? 280 : 380, Math.max(210, width * 0.5)));
+      const tallest = paper ? 250 : 380;
+      const height = Math.round(Math.min(spec.heading ? 280 : tallest, Math.max(210, width * 0.5)));
       const [x0, x1] = state.zoom || extentX();
       const log = state.log && Boolean(view().log);
       const [y0, y1] = extentY([x0, x1], log);
@@ -261,7 +262,7 @@
         svg("line", picture, { x1: box.left, x2: box.right, y1: scale.y(v), y2: scale.y(v), class: "grid" });
         svg("text", picture, { x: box.left - 6, y: scale.y(v) + 4, "text-anchor": "end" }).textContent = brief(v);
       }
-      for (const v of ticks(x0, x1, (box.right - box.left) / 90)) {
+      for (const v of ticks(x0, x1, (box.right - box.left) / 75)) {
         svg("line", picture, { x1: scale.x(v), x2: scale.x(v), y1: box.bottom, y2: box.bottom + 4, class: "axis" });
         svg("text", picture, { x: scale.x(v), y: box.bottom + 17, "text-anchor": "middle" }).textContent = brief(v);
       }
