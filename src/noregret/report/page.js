@@ -239,7 +239,7 @@
     const draw = (paper = false) => {
       const width = paper ? (spec.heading ? 340 : 690) : Math.max(260, figure.clientWidth - 24);
       const tallest = paper ? 250 : 380;
-      const height = Math.round(Math.min(spec.heading ? 280 : tallest, Math.max(210, width * 0.5)));
+      const height = Math.round(Math.min(spec.heading && width < 700 ? 280 : tallest, Math.max(210, width * 0.5)));
       const [x0, x1] = state.zoom || extentX();
       const log = state.log && Boolean(view().log);
       const [y0, y1] = extentY([x0, x1], log);
