@@ -373,6 +373,24 @@ def test_the_command_line_records_while_it_runs(tmp_path: Path, capsys) -> None:
     assert "there is no folder" in capsys.readouterr().err
 
 
+def test_a_report_of_next_to_nothing(tmp_path: Path, capsys) -> None:
+    """No rows; one row; only rows without outcome; a file name that is no text."""
+    page = report.page([report.Recording("nobody")])
+    assert charts_of(page) == []
+    assert "Nothing is proved" in page
+    one = report.play(nr.AAR(), [[1.0]], [1.0])
+    assert [chart["key"] for chart in charts_of(report.page([one]))] == [
+        *("losses", "forecasts", "leverage"),
+    ]
+    frame = stream(5).with_columns(y=pl.lit(None, dtype=pl.Float64))
+    data, path = write(frame, tmp_path / "data.csv"), tmp_path / "page.html"
+    assert noregret("run", data, "-y", "y", "--report", path) == 0
+    assert capsys.readouterr().out.rstrip().endswith("page.html")
+    assert [chart["key"] for chart in charts_of(path.read_text())] == ["forecasts"]
+    report.write(path, [one], title="caf\udce9.csv")
+    assert "caf&#56553;.csv" in path.read_text(encoding="utf-8")
+
+
 def test_demo_ends_by_naming_its_report(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert noregret("demo", "--rounds", "50") == 0

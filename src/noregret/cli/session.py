@@ -98,6 +98,9 @@ class Session:
         failed = [c for p in self.players for c in _certificates(p) if c.holds is False]
         if not quiet:
             self._tell(err=out == "-")
+            if report is not None:
+                screen = show.console(err=out == "-")
+                screen.print(f"Report: {report}", markup=False, soft_wrap=True)
         for one in failed:
             show.console(err=True).print(f"this certificate fails:\n{one}", markup=False)
         if self.stop.signal:

@@ -82,7 +82,8 @@ def write(
     >>> run = report.play(nr.AAR(), [[1.0], [1.0], [2.0]], [1.0, 1.0, 2.0])
     >>> report.write("/dev/null", [run], title="Three rounds")
     """
-    Path(path).write_text(page(runs, title=title, about=about), encoding="utf-8")
+    text = page(runs, title=title, about=about)
+    Path(path).write_bytes(text.encode("utf-8", "xmlcharrefreplace"))  # names of files may be odd
 
 
 def page(

@@ -138,7 +138,8 @@ class Recording:
 
     def names(self) -> list[str]:
         """What the coefficients of the last moment are called; earlier moments may have fewer."""
-        last = self.path()[-1].coefficients
+        path = self.path()
+        last = path[-1].coefficients if path else None
         return [] if last is None else _names(_inner(self.learner), last.size)
 
     def certificates(self) -> list[Certificate]:
