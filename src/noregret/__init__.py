@@ -19,6 +19,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from noregret import plot as plot
+    from noregret import report as report
     from noregret.budgets import Nystrom as Nystrom
     from noregret.budgets import Polynomial as Polynomial
     from noregret.budgets import RandomFourier as RandomFourier
@@ -103,6 +105,8 @@ _HOMES = {
     "Ridge": "gaussian",
 }
 
+_ROOMS = ("plot", "report")
+
 __all__ = [
     "AAR",
     "OSLOG",
@@ -142,12 +146,16 @@ __all__ = [
     "load",
     "merge",
     "over",
+    "plot",
+    "report",
     "save",
     "to_bytes",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"noregret.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"noregret.{_HOMES[name]}"), name)

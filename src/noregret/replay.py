@@ -6,8 +6,6 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from noregret.certificates import Certificate
 from noregret.errors import NoRegretError
 from noregret.types import Matrix, Vector
@@ -58,18 +56,11 @@ class Replay:
         return (library.table if self.library == "pyarrow" else library.DataFrame)(self.columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Cumulative loss against that of the best expert in hindsight; returns the axes."""
-        if ax is None:
-            _, ax = module("matplotlib.pyplot", "plot").subplots()
-        rounds = np.arange(1, len(self) + 1)
-        ax.plot(rounds, np.cumsum(self.loss), label="loss paid")
-        last = self.certificate
-        ax.axhline(last.comparator, linestyle=":", color="grey", label="best in hindsight")
-        if last.bound is not None:
-            ax.axhline(last.bound, linestyle="--", color="grey", label="bound")
-        ax.set(xlabel="round", ylabel="cumulative loss", title=last.name)
-        ax.legend()
-        return ax
+        """Cumulative loss against that of the best expert in hindsight; returns the axes.
+
+        For more, see `noregret.plot`.
+        """
+        return module("noregret.plot", "plot").certificate(self, ax=ax)
 
 
 def library_of(X: Any) -> str:

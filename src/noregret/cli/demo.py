@@ -9,12 +9,14 @@ import click
 __all__ = ["command", "load_stream"]
 
 FEATURES = ("day sin", "day cos", "half-day cos", "weekend", "cold", "hot")
+REMARKS = {"ridge": " (1)", "bayesian-ridge": " (2)", "aar, drift 0.001": " (3)"}
 LARGEST = 2.5  # |y| never exceeds this; only clipped ridge is told
 
 EXAMPLES = """\b
 Examples:
   noregret demo
   noregret demo --data demo.csv               # keep the stream, to play with
+  noregret demo --report page.html            # where the page goes
   noregret compare demo.csv --target load
   noregret demo --rounds 500 --data demo.db   # a table `stream` of SQLite
 
@@ -83,27 +85,29 @@ def _keep(place: str, table: Any) -> None:
 @click.command("demo", epilog=EXAMPLES)
 @click.option("--rounds", type=click.IntRange(10, 1_000_000), default=2000, show_default=True)
 @click.option("--data", metavar="FILE", help="Keep the stream: .csv, .parquet or .db.")
-@click.option("--report", metavar="FILE", help="Write a page in HTML about it.")
-def command(rounds: int, data: str | None, report: str | None) -> int:
+@click.option(
+    "--report",
+    metavar="FILE",
+    default="noregret-demo.html",
+    show_default=True,
+    help="The page in HTML about it.",
+)
+def command(rounds: int, data: str | None, report: str) -> int:
     """Forecast an hourly electricity load with five learners, and check every proof.
 
     The stream is synthetic: the load follows the hour, the weekend and the weather, but how
     strongly it follows them wanders from week to week, and halfway a large customer moves in. No
     learner is told.
     """
-    from importlib.util import find_spec
-
     import numpy as np
 
     from noregret.cli import show
     from noregret.cli.engine import Player
-    from noregret.cli.recorded import write_report
+    from noregret.cli.recorded import record, write_report
     from noregret.frames import Frame
     from noregret.registry import make
     from noregret.sources.encoding import Piece
 
-    if report is None and find_spec("noregret.report") is not None:
-        report = "noregret-demo.html"
     X, y = load_stream(rounds)
     if data is not None:
         _keep(data, np.column_stack([X, y]))
@@ -113,20 +117,21 @@ def command(rounds: int, data: str | None, report: str | None) -> int:
         "Each hour: forecast first, then see the load and learn it.\n"
     )
     learners = {
-        "ridge (1)": make("ridge", {"fit_intercept": True}),
+        "ridge": make("ridge", {"fit_intercept": True}),
         "ridge, clipped": make("ridge", {"fit_intercept": True, "clip": LARGEST}),
-        "bayesian-ridge (2)": make("bayesian-ridge", {"fit_intercept": True, "noise_var": 0.1}),
+        "bayesian-ridge": make("bayesian-ridge", {"fit_intercept": True, "noise_var": 0.1}),
         "aar": make("aar", {"fit_intercept": True}),
-        "aar, drift 0.001 (3)": make("aar", {"fit_intercept": True, "drift": 1e-3}),
+        "aar, drift 0.001": make("aar", {"fit_intercept": True, "drift": 1e-3}),
         "auto": make("auto"),
     }
     piece = Piece(Frame(FEATURES, X), y, np.arange(1, rounds + 1), None)
-    players, rows, every = [], [], []
-    for name, learner in learners.items():
-        player = Player(name, learner)
-        player.columns.append(player.play(piece))
-        players.append(player)
-        found = learner.certificates()
+    players = [Player(name, learner) for name, learner in learners.items()]
+    record(report, players)
+    rows, every = [], []
+    for player in players:
+        name = player.name + REMARKS.get(player.name, "")
+        player.play(piece)
+        found = player.learner.certificates()
         every += found
         main = found[0]
         rmse = float(np.sqrt(player.errors / rounds))
@@ -144,7 +149,12 @@ def command(rounds: int, data: str | None, report: str | None) -> int:
     failed = [one for one in every if one.holds is False]
     held = [one for one in every if one.holds]
     screen.print(f"{len(held)} certificates hold, {len(failed)} fail.")
-    if report is not None:
-        write_report(report, players, y)
-        screen.print(f"Report: {report}", markup=False)
+    about = {
+        "data": f"{rounds:,} hours of a made-up electricity load, in gigawatts above the usual",
+        "features": f"{', '.join(FEATURES)}, and a constant",
+        "learners": "\n".join(" ".join(repr(one).split()) for one in learners.values()),
+        "story": "how the load follows its features wanders; halfway a large customer moves in",
+    }
+    write_report(report, players, "Forecasting an hourly load", about)
+    screen.print(f"Report: {report}", markup=False, soft_wrap=True)
     return 1 if failed else 0

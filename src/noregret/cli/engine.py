@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -38,6 +38,7 @@ class Played:
     std: Vector
     loss: Vector
     bound: Vector
+    spread: Vector
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Player:
     yes_no: bool = False  # outcomes must be 0 or 1
     rounds: int = 0
     certificate: Any = None
-    columns: list[Played] = field(default_factory=list)  # what a report draws, if one is wanted
+    recording: Any = None  # what a report draws, if one is wanted
 
     @property
     def rmse(self) -> float:
@@ -74,15 +75,36 @@ class Player:
             raise SourceError(
                 "there is no feature to forecast from: give --lags, --calendar or other --features"
             )
-        played = Played(*(np.full(T, math.nan) for _ in range(4)))
-        for start, stop, known in _runs(piece.y):
+        played = Played(*(np.full(T, math.nan) for _ in range(5)))
+        for start, stop, known in self._parts(piece.y):
             frame, y = piece.frame.part(start, stop), piece.y[start:stop]
             if known:
                 self._learn(frame, y, played, start, refuse)
             else:
                 said = self._forecast(frame, played.std[start:stop])
                 played.forecast[start:stop] = said
+            if self.recording is not None:
+                rows = slice(start, stop)
+                self.recording.take(
+                    self.learner,
+                    y=y,
+                    forecast=played.forecast[rows],
+                    std=played.std[rows],
+                    loss=played.loss[rows],
+                    spread=played.spread[rows],
+                )
         return played
+
+    def _parts(self, y: Vector) -> Iterator[tuple[int, int, bool]]:
+        """Rows in a row that have, or have not, an outcome; shorter where a report looks in."""
+        if self.recording is not None:
+            self.recording.expect(len(y))
+        for start, stop, known in _runs(y):
+            if self.recording is None:
+                yield start, stop, known
+            else:
+                for first, last in self.recording.cuts(start, stop):
+                    yield first, last, known
 
     def _learn(self, frame: Frame, y: Vector, played: Played, at: int, refuse: Refuse) -> None:
         """Replay rows; those that the learner refuses are found one by one."""
@@ -103,6 +125,8 @@ class Player:
         rows = slice(at, at + len(y))
         played.forecast[rows] = replay.forecast
         played.loss[rows] = replay.loss
+        if replay.spread is not None:
+            played.spread[rows] = replay.spread
         noise = getattr(inner, "noise_var", None)
         if replay.spread is not None and noise is not None:
             played.std[rows] = np.sqrt(noise * replay.spread)

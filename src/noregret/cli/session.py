@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from noregret.cli import show
 from noregret.cli.engine import Played, Player, rounds_of
 from noregret.cli.output import Output, open_output
-from noregret.cli.recorded import write_report
+from noregret.cli.recorded import record, write_report
 from noregret.cli.state import recall, store
 from noregret.sources import Source
 from noregret.sources.block import Reading
@@ -72,7 +70,6 @@ class Session:
         self.stop = Stop()
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
-        self.outcomes: list[Any] = []  # for a report
 
     def run(
         self,
@@ -87,24 +84,30 @@ class Session:
         """Play the whole source; the exit code."""
         if state is not None:
             recall(state, self)
+        if report is not None:
+            record(report, self.players)
         output = open_output(out, out_format, self.reading.past)
         try:
             with self.stop.heard():
-                self._play(output, state, save_every, keep=report is not None)
+                self._play(output, state, save_every)
         finally:
             output.close()
         if report is not None:
-            write_report(report, self.players, np.concatenate(self.outcomes or [np.empty(0)]))
+            title = f"{self.encoding.target} in {str(self.reading.name).rpartition('/')[2]}"
+            write_report(report, self.players, title, self._about())
         failed = [c for p in self.players for c in _certificates(p) if c.holds is False]
         if not quiet:
             self._tell(err=out == "-")
+            if report is not None:
+                screen = show.console(err=out == "-")
+                screen.print(f"Report: {report}", markup=False, soft_wrap=True)
         for one in failed:
             show.console(err=True).print(f"this certificate fails:\n{one}", markup=False)
         if self.stop.signal:
             return 128 + self.stop.signal
         return 1 if failed else 0
 
-    def _play(self, output: Output, state: str | None, save_every: int, *, keep: bool) -> None:
+    def _play(self, output: Output, state: str | None, save_every: int) -> None:
         progress = show.Progress()
         saved, whole = 0, True  # whether all rows of a piece were taken
         try:
@@ -112,8 +115,6 @@ class Session:
                 whole = False
                 played = [player.play(piece, self.reading) for player in self.players]
                 self._write(output, piece, played)
-                if keep:
-                    self._keep(piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]), True
                 first = self.players[0]
@@ -157,10 +158,19 @@ class Session:
                 columns[f"{stem}loss"] = one.loss
         output.write(columns)
 
-    def _keep(self, piece: Piece, played: list[Played]) -> None:
-        self.outcomes.append(piece.y)
-        for player, one in zip(self.players, played):
-            player.columns.append(one)
+    def _about(self) -> dict[str, str]:
+        """What was run, for the top of a report."""
+        reading, names = self.reading, list(self.encoding.slots)
+        more = f" and {len(names) - 12:,} more" if len(names) > 12 else ""
+        about = {"data": str(reading.name), "outcome": self.encoding.target}
+        about["features"] = (", ".join(names[:12]) + more) or "past outcomes only"
+        about["rows"] = f"{self.rows:,}"
+        if reading.bad:
+            about["left out"] = f"{reading.bad:,} bad {reading.unit}s, the first: {reading.first}"
+        learners = [player.learner for player in self.players]
+        ours = [one for one in learners if hasattr(getattr(one, "learner", one), "get_params")]
+        about["learners"] = "\n".join(" ".join(repr(one).split()) for one in ours)
+        return about
 
     def _tell(self, *, err: bool) -> None:
         """What came of it."""

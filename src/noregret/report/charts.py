@@ -1,0 +1,337 @@
+"""From recordings to charts: which curves, under which names.  page.js draws them.
+
+A chart has choices (a menu: one a learner, or one a theorem), each with views (buttons), each with
+series: line, band (between two lines), bars or dots.  What no learner has is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from noregret.report import paths
+from noregret.report.calibration import LEVELS, Intervals, Reliability
+from noregret.report.recording import LEVEL, Recording
+from noregret.report.traces import Trace
+
+__all__ = ["charts"]
+
+Chart = dict[str, Any]
+HUES = 8  # colours of page.css; learners beyond them are dashed
+FAR = 20.0  # a learner that lost so many times the least is drawn on request
+LINES, BANDS = 10, 8  # coefficients and experts with a name of their own
+
+
+def charts(runs: Sequence[Recording]) -> list[Chart]:
+    """All that these runs have to show, in the order of the page."""
+    made = [losses(runs), *pictures(runs), forecasts(runs), calibration(runs)]
+    made += [coefficients(runs), weights(runs), leverage(runs)]
+    return [chart for chart in made if chart is not None]
+
+
+def numbers(values: Any) -> list[float | int | None]:
+    """As JSON has them: six digits, None where there is no number."""
+    return [_number(v) for v in np.asarray(values).tolist()]
+
+
+def _number(value: float | int) -> float | int | None:
+    if isinstance(value, int):
+        return value
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def steps(x: Any) -> list[float | int | None]:
+    """Where points are: the first, then how far it is to the next, which takes fewer digits."""
+    return numbers(np.diff(np.asarray(x), prepend=0))
+
+
+def line(name: str, x: Any, y: Any, colour: int | str, **more: Any) -> dict[str, Any]:
+    """A series of points."""
+    return {"kind": "line", "name": name, "c": colour, "dx": steps(x), "y": numbers(y)} | more
+
+
+def band(name: str, upper: Any, lower: Any, colour: int | str, **more: Any) -> dict[str, Any]:
+    """What lies between two lines, each a pair (x, y)."""
+    (x, y), (x2, y2) = upper, lower
+    sides = {"dx": steps(x), "y": numbers(y), "dx2": steps(x2), "y2": numbers(y2)}
+    return {"kind": "band", "name": name, "c": colour} | sides | more
+
+
+def between(name: str, upper: str, lower: str, colour: int | str, **more: Any) -> dict[str, Any]:
+    """What lies between two lines of the same view, by name."""
+    return {"kind": "band", "name": name, "c": colour, "upper": upper, "lower": lower} | more
+
+
+def bars(name: str, heights: Any, colour: int | str) -> dict[str, Any]:
+    """A histogram over [0, 1]."""
+    edges = np.linspace(0.0, 1.0, len(heights) + 1)
+    return {"kind": "bars", "name": name, "c": colour, "dx": steps(edges), "y": numbers(heights)}
+
+
+def view(label: str, series: list[dict[str, Any]], y: str, **more: Any) -> dict[str, Any]:
+    """One picture of a chart."""
+    return {"label": label, "x": "row", "y": y, "series": series} | more
+
+
+def _chart(key: str, choices: list[dict[str, Any]], **more: Any) -> Chart | None:
+    return {"key": key, "choices": choices, "start": 0} | more if choices else None
+
+
+def _each(
+    key: str, runs: Sequence[Recording], make: Callable[[Recording, int], dict[str, Any] | None]
+) -> Chart | None:
+    """A chart with a choice a learner, of those that have one."""
+    found = [(run, make(run, k)) for k, run in enumerate(runs)]
+    choices = [{"label": run.name} | made for run, made in found if made is not None]
+    return _chart(key, choices)
+
+
+def _hue(k: int) -> dict[str, Any]:
+    return {"colour": k % HUES} if k < HUES else {"colour": k % HUES, "dash": "long"}
+
+
+def thinned(trace: Trace) -> str:
+    """What was left out, in words; nothing where nothing was."""
+    if trace.width <= 2:  # both are drawn
+        return ""
+    return f"Of every {trace.width:,} rows the least and the greatest value are drawn."
+
+
+# Losses ---------------------------------------------------------------------------------------
+
+
+def losses(runs: Sequence[Recording]) -> Chart | None:
+    """Cumulative and running average loss of all learners."""
+    kind = "log loss" if runs[0].yes_no else "square loss"
+    least = min((run.paid for run in runs if run.rounds), default=0.0)
+    views, far = [], []
+    for label, key, unit in (
+        ("cumulative", "loss", f"cumulative {kind}"),
+        ("running average", "average", f"average {kind}"),
+    ):
+        series = []
+        for k, run in enumerate(runs):
+            if len(run.curves[key]):
+                off = len(runs) > 1 and not run.paid <= FAR * abs(least)
+                series.append(line(run.name, *run.curves[key].points(), **_hue(k), off=off))
+                far += [run.name] if off and key == "loss" else []
+        views.append(view(label, series, unit, log=True, zero=key == "loss"))
+    note = [thinned(runs[0].curves["loss"])]
+    if far:
+        note.append(f"More than {FAR:g} times the least, shown on a click: {', '.join(far)}.")
+    choices = [{"label": "", "views": views, "note": " ".join(filter(None, note))}]
+    return _chart("losses", choices) if views[0]["series"] else None
+
+
+# Certificates ---------------------------------------------------------------------------------
+
+
+def pictures(runs: Sequence[Recording]) -> list[Chart | None]:
+    """A chart for every learner with certificates: both sides of its theorems over the rows."""
+    return [picture(run, k) for k, run in enumerate(runs)]
+
+
+def picture(run: Recording, k: int) -> Chart | None:
+    """Loss, best in hindsight and bound, at every moment that was looked at."""
+    return _chart(
+        "certificate", [_sides(run, one, k) for one in paths.sides(run)], heading=run.name
+    )
+
+
+def _sides(run: Recording, one: paths.Sides, k: int) -> dict[str, Any]:
+    last, views = one.last, []
+    for label, base, unit in (
+        ("loss", np.zeros(len(one.rows)), "cumulative loss"),
+        ("regret", one.best, "above the best in hindsight"),
+    ):
+        drawn = [line("best in hindsight", one.rows, one.best - base, "muted", dash="dot")]
+        drawn.append(line("loss", one.rows, one.loss - base, **_hue(k)))
+        if np.isfinite(one.bound).any():
+            drawn.append(line(one.label, one.rows, one.bound - base, "ink", dash="long"))
+            if last.kind == "upper bound":
+                drawn.insert(0, between("slack", "bound", "loss", k % HUES, quiet=True))
+        views.append(view(label, drawn, unit, log=label == "loss", zero=True))
+    note = [f"Worked out every {run.every:,} rows."] if run.every > 1 else []
+    if last.rounds > run.rounds:
+        note.append(f"{last.rounds - run.rounds:,} rounds of earlier runs count too.")
+    return {"label": last.name, "views": views, "note": " ".join(note)}
+
+
+# Forecasts ------------------------------------------------------------------------------------
+
+
+def forecasts(runs: Sequence[Recording]) -> Chart | None:
+    """Outcomes, forecasts and intervals: all rows, and the last ones in full."""
+    chart = _each("forecasts", runs, _forecast)
+    if chart is not None:
+        shown = [[one["name"] for one in c["views"][-1]["series"]] for c in chart["choices"]]
+        with_intervals = [len(names) > 2 for names in shown]
+        chart["start"] = with_intervals.index(True) if any(with_intervals) else 0
+    return chart
+
+
+def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
+    curves = run.curves
+    if not len(curves["forecast"]):
+        return None
+    interval = f"{LEVEL:.0%} interval"
+    spread = len(curves["low"]) > 0
+    dots = "always" if run.yes_no else "few"
+    whole = _long(curves, k) if curves["forecast"].width > 2 else _short(curves, k, dots)
+    if spread:
+        sides = _reach(curves["high"], curves["low"])
+        whole = [band(interval, *sides, k % HUES, quiet=curves["low"].width > 2), *whole]
+    views = [view("all rows", whole, "outcome")]
+    if run.rows > 2 * run.tail.size:
+        rows, (y, forecast, low, high) = run.tail.rows(), run.tail.table().T
+        last = [line("outcome", rows, y, "muted", dots=dots)]
+        if spread:
+            known = np.isfinite(low)
+            sides = (rows[known], high[known]), (rows[known], low[known])
+            last = [band(interval, *sides, k % HUES), *last]
+        last.append(line("forecast", rows, forecast, k % HUES))
+        views.append(view(f"the last {len(rows)}", last, "outcome"))
+    width = curves["forecast"].width
+    note = f"Drawn of every {width:,} rows: the least, the greatest and the mean."
+    return {"views": views, "note": note if width > 2 else ""}
+
+
+def _short(curves: dict[str, Trace], k: int, dots: str) -> list[dict[str, Any]]:
+    """All of them; probabilities as dots, as they jump."""
+    outcome = line("outcome", *curves["y"].points(), "muted", dots=dots)
+    more = {"dots": dots} if dots == "always" else {}
+    return [outcome, line("forecast", *curves["forecast"].points(), k % HUES, **more)]
+
+
+def _long(curves: dict[str, Trace], k: int) -> list[dict[str, Any]]:
+    """So many that lines would cover one another: from the least to the greatest, and means."""
+    y, said = curves["y"], curves["forecast"]
+    return [
+        band("outcomes", *_reach(y, y), "muted"),
+        band("forecasts", *_reach(said, said), k % HUES),
+        line("mean outcome", *y.means(), "ink"),
+        line("mean forecast", *said.means(), k % HUES),
+    ]
+
+
+def _reach(above: Trace, below: Trace) -> tuple[Any, Any]:
+    return above.ends(greatest=True), below.ends(greatest=False)
+
+
+# Calibration ----------------------------------------------------------------------------------
+
+
+def calibration(runs: Sequence[Recording]) -> Chart | None:
+    """Whether distributions mean what they say."""
+    return _each("calibration", runs, _calibrated)
+
+
+def _calibrated(run: Recording, k: int) -> dict[str, Any] | None:
+    counted = run.calibration
+    if not counted.rounds:
+        return None
+    diagonal = line("as it should be", [0.0, 1.0], [0.0, 1.0], "muted", dash="dot")
+    if isinstance(counted, Reliability):
+        said, came, n = counted.curve()
+        dots = line("share of 1", said, came, k % HUES, mark=True)
+        how_many = bars("rounds", counted.count, "muted")
+        axis = {"x": "forecast probability of 1", "fixed": [0.0, 1.0]}
+        return {
+            "views": [
+                view("reliability", [diagonal, dots], "share of outcomes 1", **axis),
+                view("how often", [how_many], "rounds", **axis),
+            ],
+            "note": f"{int(n.sum()):,} forecasts.",
+        }
+    assert isinstance(counted, Intervals)
+    shares = counted.pit / counted.rounds * len(counted.pit)
+    least, most = counted.band()
+    chance = band(
+        "95% by chance", ([0.0, 1.0], [most, most]), ([0.0, 1.0], [least, least]), "ink", quiet=True
+    )
+    heights = bars("share of outcomes", shares, k % HUES)
+    level = line("uniform", [0.0, 1.0], [1.0, 1.0], "muted", dash="dot")
+    axis = {"x": "probability given to outcomes below the one that came", "fixed": [0.0, 1.0]}
+    covered = counted.coverage()
+    inside = line("inside", LEVELS, covered, k % HUES, mark=True)
+    words = ", ".join(f"{share:.1%} in the {p:.0%} interval" for p, share in zip(LEVELS, covered))
+    return {
+        "views": [
+            view(
+                "histogram", [heights, chance, level], "share / expected share", **axis, zero=True
+            ),
+            view(
+                "coverage",
+                [diagonal, inside],
+                "share of outcomes inside",
+                x="central interval",
+                fixed=[0.0, 1.0],
+            ),
+        ],
+        "note": f"Of {counted.rounds:,} outcomes {words}.",
+    }
+
+
+# Coefficients, weights, leverage --------------------------------------------------------------
+
+
+def _taken(run: Recording) -> list[str]:
+    return [f"Looked at every {run.every:,} rows."] if run.every > 1 else []
+
+
+def coefficients(runs: Sequence[Recording]) -> Chart | None:
+    """The largest coefficients over the rows."""
+    return _each("coefficients", runs, _coefficient)
+
+
+def _coefficient(run: Recording, _: int) -> dict[str, Any] | None:
+    found = paths.coefficients(run, LINES)
+    if found is None:
+        return None
+    series = [
+        line(name, found.rows, found.table[:, k], **_hue(k)) for k, name in enumerate(found.names)
+    ]
+    note = [f"{found.others:,} that stayed smaller are not drawn."] if found.others else []
+    note = [*_taken(run), *note]
+    return {"views": [view("", series, "coefficient", zero=True)], "note": " ".join(note)}
+
+
+def weights(runs: Sequence[Recording]) -> Chart | None:
+    """The weights of a pool's experts as bands that add up to 1."""
+    return _each("weights", runs, _weight)
+
+
+def _weight(run: Recording, _: int) -> dict[str, Any] | None:
+    found = paths.weights(run, BANDS)
+    if found is None:
+        return None
+    floor, series = np.zeros(len(found.rows)), []
+    for k, name in enumerate(found.names):
+        top = floor + found.table[:, k]
+        series.append(band(name, (found.rows, top), (found.rows, floor), k % HUES, solid=True))
+        floor = top
+    if found.others:
+        name, one = f"{found.others:,} others", np.maximum(floor, 1.0)
+        series.append(band(name, (found.rows, one), (found.rows, floor), "muted", solid=True))
+    shown = view("", series, "weight", range=[0.0, 1.0])
+    return {"views": [shown], "note": " ".join(_taken(run))}
+
+
+def leverage(runs: Sequence[Recording]) -> Chart | None:
+    """How new every input was: 1 - 1/d."""
+    return _each("leverage", runs, _leverage)
+
+
+def _leverage(run: Recording, k: int) -> dict[str, Any] | None:
+    trace = run.curves["leverage"]
+    if not len(trace):
+        return None
+    drawn = [line("1 - 1/d", *trace.points(), k % HUES)]
+    if trace.width > 2:
+        drawn[0] |= {"faint": True, "name": "least and greatest"}
+        drawn.append(line(f"mean of {trace.width:,} rows", *trace.means(), k % HUES))
+    views = [view("", drawn, "1 - 1/d", log=True, zero=True)]
+    return {"views": views, "note": thinned(trace)}
