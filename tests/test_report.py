@@ -247,6 +247,16 @@ def test_the_certificate_is_drawn_as_it_was_at_every_moment() -> None:
     np.testing.assert_allclose(above["loss"]["y"], [c.regret for c in main], rtol=1e-5, atol=1e-5)
 
 
+def test_a_learner_far_off_is_drawn_on_request_and_named() -> None:
+    X, y = rounds(2000)
+    good, lost = nr.AAR(), nr.AAR(1e9)
+    runs = [report.play(lost, X, y, name="lost"), report.play(good, X, y, name="good")]
+    (chart,) = (c for c in charts_of(report.page(runs)) if c["key"] == "losses")
+    series = chart["choices"][0]["views"][0]["series"]
+    assert [(one["name"], one["off"]) for one in series] == [("good", False), ("lost", True)]
+    assert chart["choices"][0]["note"].endswith("shown on a click: lost.")
+
+
 def test_weights_are_bands_that_add_up_to_one() -> None:
     X, y = rounds(60)
     page = report.page([report.play(nr.Auto(), X, y)])

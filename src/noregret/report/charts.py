@@ -6,7 +6,6 @@ series: line, band (between two lines), bars or dots.  What no learner has is le
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,12 +14,12 @@ import numpy as np
 from noregret.report import paths
 from noregret.report.calibration import LEVELS, Intervals, Reliability
 from noregret.report.recording import LEVEL, Recording
+from noregret.report.series import HUES, band, bars, between, hue, line, view
 from noregret.report.traces import Trace
 
 __all__ = ["charts"]
 
 Chart = dict[str, Any]
-HUES = 8  # colours of page.css; learners beyond them are dashed
 FAR = 20.0  # a learner that lost so many times the least is drawn on request
 LINES, BANDS = 10, 8  # coefficients and experts with a name of their own
 
@@ -30,50 +29,6 @@ def charts(runs: Sequence[Recording]) -> list[Chart]:
     made = [losses(runs), *pictures(runs), forecasts(runs), calibration(runs)]
     made += [coefficients(runs), weights(runs), leverage(runs)]
     return [chart for chart in made if chart is not None]
-
-
-def numbers(values: Any) -> list[float | int | None]:
-    """As JSON has them: six digits, None where there is no number."""
-    return [_number(v) for v in np.asarray(values).tolist()]
-
-
-def _number(value: float | int) -> float | int | None:
-    if isinstance(value, int):
-        return value
-    return float(f"{value:.6g}") if math.isfinite(value) else None
-
-
-def steps(x: Any) -> list[float | int | None]:
-    """Where points are: the first, then how far it is to the next, which takes fewer digits."""
-    return numbers(np.diff(np.asarray(x), prepend=0))
-
-
-def line(name: str, x: Any, y: Any, colour: int | str, **more: Any) -> dict[str, Any]:
-    """A series of points."""
-    return {"kind": "line", "name": name, "c": colour, "dx": steps(x), "y": numbers(y)} | more
-
-
-def band(name: str, upper: Any, lower: Any, colour: int | str, **more: Any) -> dict[str, Any]:
-    """What lies between two lines, each a pair (x, y)."""
-    (x, y), (x2, y2) = upper, lower
-    sides = {"dx": steps(x), "y": numbers(y), "dx2": steps(x2), "y2": numbers(y2)}
-    return {"kind": "band", "name": name, "c": colour} | sides | more
-
-
-def between(name: str, upper: str, lower: str, colour: int | str, **more: Any) -> dict[str, Any]:
-    """What lies between two lines of the same view, by name."""
-    return {"kind": "band", "name": name, "c": colour, "upper": upper, "lower": lower} | more
-
-
-def bars(name: str, heights: Any, colour: int | str) -> dict[str, Any]:
-    """A histogram over [0, 1]."""
-    edges = np.linspace(0.0, 1.0, len(heights) + 1)
-    return {"kind": "bars", "name": name, "c": colour, "dx": steps(edges), "y": numbers(heights)}
-
-
-def view(label: str, series: list[dict[str, Any]], y: str, **more: Any) -> dict[str, Any]:
-    """One picture of a chart."""
-    return {"label": label, "x": "row", "y": y, "series": series} | more
 
 
 def _chart(key: str, choices: list[dict[str, Any]], **more: Any) -> Chart | None:
@@ -87,10 +42,6 @@ def _each(
     found = [(run, make(run, k)) for k, run in enumerate(runs)]
     choices = [{"label": run.name} | made for run, made in found if made is not None]
     return _chart(key, choices)
-
-
-def _hue(k: int) -> dict[str, Any]:
-    return {"colour": k % HUES} if k < HUES else {"colour": k % HUES, "dash": "long"}
 
 
 def thinned(trace: Trace) -> str:
@@ -115,8 +66,8 @@ def losses(runs: Sequence[Recording]) -> Chart | None:
         series = []
         for k, run in enumerate(runs):
             if len(run.curves[key]):
-                off = len(runs) > 1 and not run.paid <= FAR * abs(least)
-                series.append(line(run.name, *run.curves[key].points(), **_hue(k), off=off))
+                off = least > 0.0 and not run.paid <= FAR * least
+                series.append(line(run.name, *run.curves[key].points(), **hue(k), off=off))
                 far += [run.name] if off and key == "loss" else []
         views.append(view(label, series, unit, log=True, zero=key == "loss"))
     note = [thinned(runs[0].curves["loss"])]
@@ -148,7 +99,7 @@ def _sides(run: Recording, one: paths.Sides, k: int) -> dict[str, Any]:
         ("regret", one.best, "above the best in hindsight"),
     ):
         drawn = [line("best in hindsight", one.rows, one.best - base, "muted", dash="dot")]
-        drawn.append(line("loss", one.rows, one.loss - base, **_hue(k)))
+        drawn.append(line("loss", one.rows, one.loss - base, **hue(k)))
         if np.isfinite(one.bound).any():
             drawn.append(line(one.label, one.rows, one.bound - base, "ink", dash="long"))
             if last.kind == "upper bound":
@@ -292,7 +243,7 @@ def _coefficient(run: Recording, _: int) -> dict[str, Any] | None:
     if found is None:
         return None
     series = [
-        line(name, found.rows, found.table[:, k], **_hue(k)) for k, name in enumerate(found.names)
+        line(name, found.rows, found.table[:, k], **hue(k)) for k, name in enumerate(found.names)
     ]
     note = [f"{found.others:,} that stayed smaller are not drawn."] if found.others else []
     note = [*_taken(run), *note]

@@ -91,7 +91,7 @@
     const id = `clip${(made += 1)}`;
     const state = { choice: spec.start, view: 0, zoom: null, log: false, hidden: null };
     const bar = html("div", figure, { className: "bar" });
-    const picture = svg("svg", figure, { role: "img", tabindex: "-1" });
+    const picture = svg("svg", figure, { role: "img" });
     const legend = html("div", figure, { className: "legend" });
     const note = html("figcaption", figure, { className: "note" });
     const choice = () => spec.choices[state.choice];
