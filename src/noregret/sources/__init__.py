@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noregret.errors import SourceError
+from noregret.sources.ahead import ahead
 from noregret.sources.block import WORDS, Block, Reading
 from noregret.sources.delimited import read_delimited
 from noregret.sources.lines import chunks_of_file, chunks_of_pipe, whole_lines
@@ -106,7 +107,11 @@ class Source:
 
     def blocks(self, reading: Reading | None = None) -> Iterator[Block]:
         """The rows, a block at a time; an error says where."""
-        reading = reading or self.reading()
+        found = self._blocks(reading or self.reading())
+        # Bad rows are counted where they are read, and a state file must not count ahead.
+        return found if self.live or self.skip_bad or self.database else ahead(found)
+
+    def _blocks(self, reading: Reading) -> Iterator[Block]:
         if self.database:
             if not self.query:
                 raise SourceError(f"{self.data}: say which rows with --query")
