@@ -89,7 +89,8 @@ def load(path: Any, /, **given: Any) -> Any:
     """The learner in a file.
 
     Functions that were not stored are given back by the name under which they were used: a kernel,
-    a family of them, a drift, or an expert of a pool, `load(path, kernel=f)`.  A symbolic link is refused.
+    a family of them, a drift, or an expert of a pool, `load(path, kernel=f)`.  A symbolic link is
+    refused.
 
     >>> import noregret as nr, tempfile, os
     >>> def slowing(t):
