@@ -208,6 +208,27 @@ def test_labels_of_river() -> None:
         model.learn_one({"a": 1.0}, "eggs")
 
 
+@pytest.mark.parametrize("y", [float("nan"), None, [1]])
+def test_what_is_no_label_for_river(y: Any) -> None:
+    from noregret.adapters.river import RiverClassifier
+
+    model = RiverClassifier(nr.ImproperLogistic())
+    for first in ((), ("a",)):
+        for label in first:
+            model.learn_one({"x": 1.0}, label)
+        with pytest.raises(OutcomeError, match="a number or a word"):
+            model.learn_one({"x": 1.0}, y)
+        assert model.labels == list(first)
+
+
+def test_a_safe_learner_replays_words() -> None:
+    X, y = np.array([[1.0], [-1.0], [2.0]]), ["yes", "no", "yes"]
+    replayed, fitted = nr.SafeLogistic(method="adf"), nr.SafeLogistic(method="adf")
+    replayed.replay(X, y)
+    assert list(replayed.classes_) == ["no", "yes"]
+    assert replayed.to_bytes() == fitted.fit(X, y).to_bytes()
+
+
 def test_models_of_river_and_scikit_learn_as_experts() -> None:
     from river import linear_model, tree
     from sklearn.linear_model import SGDRegressor

@@ -372,3 +372,19 @@ def test_a_probability_of_0_leaves_no_trace() -> None:
         assert state(learner) == before
     else:
         assert math.isfinite(learner.log_loss_)
+
+
+@pytest.mark.parametrize("size", [1e6, 1e20, 1e30, 1e99])
+def test_particles_end_whatever_comes(size: float) -> None:
+    """Labels that contradict each other at features beyond all measure: 81 moves a round."""
+    rng = np.random.default_rng(0)
+    one, other = (nr.BayesianLogistic(method="smc", particles=50, seed=1) for _ in range(2))
+    for t in range(8):
+        x = size * rng.normal(size=2)
+        one.learn_one(x, t % 2)
+        other.learn_one(x, t % 2)
+        p = one.predict_one(x)
+        assert 0.0 <= p <= 1.0
+        assert p == other.predict_one(x)
+    assert np.isfinite(one.coef_).all()
+    assert one._held.engine.moves <= 8 * 81

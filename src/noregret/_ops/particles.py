@@ -54,14 +54,16 @@ def weigh(family: int, cloud: Matrix, logs: Vector, row: Vector, part: float) ->
     return total * total / square
 
 
-@compiled(nb.float64(nb.int64, BLOCK, ROW, ROW, nb.float64))
-def bearable(family: int, cloud: Matrix, logs: Vector, row: Vector, most: float) -> float:
+@compiled(nb.float64(nb.int64, BLOCK, ROW, ROW, nb.float64, nb.float64))
+def bearable(
+    family: int, cloud: Matrix, logs: Vector, row: Vector, most: float, least: float
+) -> float:
     """The largest most/2^k that leaves the weights worth a fifth of the particles.
 
-    Never less than 2^-40 of `most`: a cloud that is still too wide then loses particles.
+    From `least` on it is taken as it is: a cloud that is still too wide then loses particles.
     """
     part = most
-    for _ in range(40):
+    while part > least:
         tried = logs.copy()
         if weigh(family, cloud, tried, row, part) >= 0.2 * cloud.shape[0]:
             break

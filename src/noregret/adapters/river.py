@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from river import base, proba
 from sklearn.base import clone
 
 from noregret.certificates import Certificate
 from noregret.errors import OutcomeError
+from noregret.features import short
 from noregret.gaussian import AAR
+from noregret.glm.labels import label_of
 from noregret.glm.learners import ImproperLogistic
 from noregret.replay import module
 
@@ -135,7 +136,11 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
 
     def _labels_with(self, y: Any) -> list[Any]:
         """The labels, once y is among them."""
-        label = y.item() if isinstance(y, np.generic) else y
+        label = label_of(y)
+        if label is None:
+            raise OutcomeError(
+                f"y = {short(y)}: a label is a number or a word; leave out rounds without one"
+            )
         if not self.labels and label in (0, 1):
             return [False, True]
         if label in self.labels:

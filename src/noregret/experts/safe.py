@@ -172,12 +172,14 @@ class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-lea
 
     def replay(self, X: Any, y: Any) -> Aggregation:
         """Predict-then-learn over all rows, as the loop over rounds would go."""
-        return super().replay(X, self._numbers(y, self._labels))
+        labels = self._labels_for(y, None)
+        found = super().replay(X, self._numbers(y, labels))
+        self._classes = labels
+        return found
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn all rows, in order, on top of what was learned before."""
-        fresh = self._held is None
-        labels = classes_of(column(y), classes) if fresh else self._labels
+        labels = self._labels_for(y, classes)
         super().partial_fit(X, self._numbers(y, labels))
         self._classes = labels
         return self
@@ -188,6 +190,9 @@ class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-lea
         super().fit(X, self._numbers(y, labels))
         self._classes = labels
         return self
+
+    def _labels_for(self, y: Any, classes: Any) -> tuple[Any, Any]:
+        return classes_of(column(y), classes) if self._held is None else self._labels
 
     def _numbers(self, y: Any, labels: tuple[Any, Any]) -> Vector:
         return np.array([0.5 + 0.5 * sign_of(label, labels) for label in column(y)])

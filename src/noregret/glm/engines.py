@@ -282,16 +282,18 @@ class Particles:
         """Weigh the particles by the round, in parts where it is too much for them at once.
 
         A part is a power of the likelihood that leaves the weights worth a fifth of the particles;
-        after each the cloud is resampled and moved.
+        after each the cloud is resampled and moved.  The least part is 2^-40, and doubles after
+        40 parts, so that 81 are the most.
         """
         row = sign * x
         loss = sound(self.price(row))
         self.history.append(row)
-        left = 1.0
+        left, parts = 1.0, 0
         while left > 0.0:
-            part = particles.bearable(self.family.code, self.cloud, self.logs, row, left)
+            least = 2.0 ** max(parts - 80, -40)
+            part = particles.bearable(self.family.code, self.cloud, self.logs, row, left, least)
             worth = particles.weigh(self.family.code, self.cloud, self.logs, row, part)
-            left -= part
+            left, parts = left - part, parts + 1
             if left > 0.0 or worth < 0.5 * len(self.logs):
                 self._renew(1.0 - left)
         note(book, scatter, x, loss, sign)

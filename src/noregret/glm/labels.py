@@ -15,7 +15,7 @@ from noregret import features
 from noregret.errors import OutcomeError
 from noregret.features import COLUMN
 
-__all__ = ["classes_of", "column", "sign_of"]
+__all__ = ["classes_of", "column", "label_of", "sign_of"]
 
 
 def label_of(y: Any) -> Any:
