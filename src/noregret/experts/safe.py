@@ -170,32 +170,19 @@ class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-lea
         """Learn that x had the label y."""
         super().learn_one(x, 0.5 + 0.5 * sign_of(y, self._labels))
 
-    def replay(self, X: Any, y: Any) -> Aggregation:
-        """Predict-then-learn over all rows, as the loop over rounds would go."""
-        labels = self._labels_for(y, None)
-        found = super().replay(X, self._numbers(y, labels))
+    def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Aggregation:
+        given = column(y)
+        labels = self._labels if held is not None else classes_of(given, classes)
+        numbers = np.array([0.5 + 0.5 * sign_of(label, labels) for label in given])
+        found = super()._run(held, X, numbers)
         self._classes = labels
         return found
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn all rows, in order, on top of what was learned before."""
-        labels = self._labels_for(y, classes)
-        super().partial_fit(X, self._numbers(y, labels))
-        self._classes = labels
+        with self._lock:
+            self._run(self._held, X, y, classes)
         return self
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then learn all rows in order."""
-        labels = classes_of(column(y), None)
-        super().fit(X, self._numbers(y, labels))
-        self._classes = labels
-        return self
-
-    def _labels_for(self, y: Any, classes: Any) -> tuple[Any, Any]:
-        return classes_of(column(y), classes) if self._held is None else self._labels
-
-    def _numbers(self, y: Any, labels: tuple[Any, Any]) -> Vector:
-        return np.array([0.5 + 0.5 * sign_of(label, labels) for label in column(y)])
 
     def predict_proba(self, X: Any) -> Matrix:
         """Probabilities of both classes at every row; nothing is learned."""
