@@ -11,7 +11,6 @@ from noregret.cli import show
 from noregret.cli.engine import Played, Player, rounds_of
 from noregret.cli.output import Output, open_output
 from noregret.cli.recorded import record, write_report
-from noregret.cli.state import recall, store
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
@@ -83,6 +82,8 @@ class Session:
     ) -> int:
         """Play the whole source; the exit code."""
         if state is not None:
+            from noregret.cli.state import recall  # it knows every learner, which takes time
+
             recall(state, self)
         if report is not None:
             record(report, self.players)
@@ -121,14 +122,19 @@ class Session:
                 bound = None if first.certificate is None else first.certificate.bound
                 progress.tell(self.rows, first.loss, bound)
                 if state is not None and self.rows - saved >= save_every:
-                    store(state, self)
+                    self._store(state)
                     saved = self.rows
                 if self.stop.signal:
                     break
         finally:
             progress.close()
             if state is not None and whole and self.rows > saved:
-                store(state, self)
+                self._store(state)
+
+    def _store(self, state: str) -> None:
+        from noregret.cli.state import store
+
+        store(state, self)
 
     def _pieces(self) -> Iterator[Piece]:
         """The pieces; waiting for the next one may be interrupted."""
