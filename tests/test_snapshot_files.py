@@ -132,7 +132,7 @@ import noregret as nr
 learners = []
 for k in (1, 2):
     learner = nr.Ridge(float(k))
-    learner.fit(np.random.default_rng(k).normal(size=(400, 300)), np.ones(400))
+    learner.fit(np.random.default_rng(k).normal(size=(150, 100)), np.ones(150))
     learners.append(learner)
 for k in (0, 1):
     learners[k].save(sys.argv[k + 2])
@@ -154,8 +154,8 @@ def test_killed_while_saving(tmp_path: Path) -> None:
     command = [sys.executable, "-c", VICTIM, str(path), str(one), str(two)]
     killed = 0
     seen: dict[bytes, int] = {}
-    while killed < 200:  # each driver learns once, then forks 25 victims
-        arguments = [FORKS, *command[2:], "25", str(rng.randrange(2**30))]
+    while killed < 200:  # each driver learns once, then forks 100 victims
+        arguments = [FORKS, *command[2:], "100", str(rng.randrange(2**30))]
         with subprocess.Popen(
             [sys.executable, "-c", *arguments], stdout=subprocess.PIPE, text=True
         ) as driver:
