@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -13,8 +15,19 @@ from noregret.cli import COMMANDS, HELP
 __all__ = ["invoke"]
 
 
+class Left(Exception):  # noqa: N818  # nothing went wrong
+    """Whoever read our output has left; Click would make a broken pipe an exit code 1."""
+
+
 class Lazy(click.Group):
     """A group whose commands are modules of their own."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise Left from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
         """In the order of a first visit."""
@@ -50,8 +63,9 @@ def invoke(arguments: list[str]) -> int:
         return _complain(f"{' '.join(wrong.format_message().split())}{hint}")
     except (KeyboardInterrupt, click.Abort):
         return 130
-    except BrokenPipeError:  # whoever read our output has left
-        sys.stderr.close()
+    except Left:
+        with contextlib.suppress(OSError, ValueError):  # Python flushes once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as wrong:
         from noregret.errors import NoRegretError

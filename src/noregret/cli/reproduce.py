@@ -81,7 +81,7 @@ def _tables(name: str, data: Path, out: Path, seeds: int) -> list[Any]:
         return river_track.tables({k: _read(p) for k, p in river_track.paths(data).items()})
     from noregret.reproduce import oslog
 
-    X, y = _read(data)
+    X, y = _read(data / FILES[name] if data.is_dir() else data)
     return oslog.table1(X, y) if name == "oslog-table1" else oslog.table2(X, y)
 
 
