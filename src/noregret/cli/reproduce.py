@@ -33,7 +33,7 @@ What there is, and the data that it needs:
   lower-bounds   regret on the streams of the lower-bound proofs
   river-track    river's regression track: folder of chick_weights.csv, trump_approval.csv
   opera-load     merging forecasts of French load: folder of opera_electric_load_experts.csv,
-                 opera_regional_experts.csv
+                 opera_regional_experts.csv; pandas must be installed
 """
 
 
