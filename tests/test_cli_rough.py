@@ -160,3 +160,13 @@ def test_closed_descriptors_are_no_traceback(tmp_path: Path) -> None:
             check=False,
         )
         assert (done.returncode, done.stderr) == (code, words)
+
+
+def test_where_nothing_is_claimed_no_sides_are_shown(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("y,a\n" + "".join(f"{t % 2},{t % 3}\n" for t in range(20)))
+    models = ("--models", "map-logistic:history=no,improper-logistic", "--no-peers", "--yes-no")
+    assert noregret("compare", path, "--target", "y", *models) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (row,) = [line.split() for line in lines if "map-logistic" in line]
+    assert row[3:] == ["-", "-", "-", "no", "claim"]

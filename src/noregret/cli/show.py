@@ -77,7 +77,8 @@ def contest(players: list[Any], *, yes_no: bool) -> Any:
         found = player.learner.certificates() if player.certificate is not None else []
         if found:
             main = next((one for one in found if one.kind == "upper bound"), found[0])
-            sides = [number(value) for value in (main.comparator, main.bound, main.slack)]
+            if main.kind != "report":  # whose numbers claim nothing, and may have no comparator
+                sides = [number(value) for value in (main.comparator, main.bound, main.slack)]
             failed = any(one.holds is False for one in found)
             verdict = "NO" if failed else {True: "yes", None: "no claim"}[main.holds]
         rows.append([player.name, number(player.rmse), number(paid(player)), *sides, verdict])
