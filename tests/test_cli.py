@@ -146,7 +146,7 @@ def test_a_row_that_the_learner_refuses_has_its_place(data: Path, capsys) -> Non
     assert "data.csv, line 8: " in error
     assert "rescale the feature" in error
     assert noregret("run", data, "-y", "y", "--skip-bad", "1") == 0
-    assert "1 bad lines left out" in capsys.readouterr().out
+    assert "1 bad line left out" in capsys.readouterr().out
 
 
 def test_compare(tmp_path: Path, data: Path, capsys) -> None:

@@ -90,7 +90,7 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             raise ParameterError(f"lags = {lags!r}: give a list of whole numbers, such as [1, 2]")
         for k in lags:
             if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= int(k) <= LONGEST:
-                raise ParameterError(f"lags = {lags!r}: each must be a whole number from 1 on")
+                raise ParameterError(f"lags = {lags!r}: each a whole number, 1 to {LONGEST:,}")
         if len({int(k) for k in lags}) != len(lags):
             raise ParameterError(f"lags = {lags!r}: a lag comes twice")
         return [int(k) for k in lags]
@@ -98,7 +98,7 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def _horizon(self) -> int:
         h = self.horizon
         if not isinstance(h, Integral) or isinstance(h, bool) or not 1 <= int(h) <= LONGEST:
-            raise ParameterError(f"horizon = {h!r}: it must be a whole number from 1 on")
+            raise ParameterError(f"horizon = {h!r}: it must be a whole number, 1 to {LONGEST:,}")
         return int(h)
 
     def _begin(self) -> Line:

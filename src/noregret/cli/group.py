@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +16,20 @@ from noregret.cli import COMMANDS, HELP
 __all__ = ["invoke"]
 
 
+class Left(Exception):  # noqa: N818  # nothing went wrong
+    """Whoever read our output has left; Click would make a broken pipe an exit code 1."""
+
+
 class Lazy(click.Group):
     """A group whose commands are modules of their own."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        _first_use()
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise Left from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
         """In the order of a first visit."""
@@ -50,8 +65,9 @@ def invoke(arguments: list[str]) -> int:
         return _complain(f"{' '.join(wrong.format_message().split())}{hint}")
     except (KeyboardInterrupt, click.Abort):
         return 130
-    except BrokenPipeError:  # whoever read our output has left
-        sys.stderr.close()
+    except Left:
+        with contextlib.suppress(OSError, ValueError):  # Python flushes once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as wrong:
         from noregret.errors import NoRegretError
@@ -60,6 +76,14 @@ def invoke(arguments: list[str]) -> int:
             raise
         return _complain(" ".join(str(wrong).split()) or type(wrong).__name__)
     return int(result or 0)
+
+
+def _first_use() -> None:
+    """A word to somebody who waits while inner loops are compiled for the first time."""
+    ops = Path(__file__).parents[1] / "_ops"
+    looking = sys.stderr is not None and sys.stderr.isatty()
+    if looking and os.access(ops, os.W_OK) and not any(ops.glob("__pycache__/*.nbi")):
+        click.echo("First use: inner loops are compiled and kept, for up to a minute ...", err=True)
 
 
 def _complain(message: str) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -11,7 +13,9 @@ import numpy as np
 from noregret.errors import ParameterError
 from noregret.replay import module
 
-__all__ = ["Output", "open_output"]
+__all__ = ["Output", "named", "open_output"]
+
+HEADS = (b"line", b"row")  # how our CSV files begin
 
 
 class Output(Protocol):
@@ -58,7 +62,7 @@ class Lines:
 
     def close(self) -> None:
         """Let the file go."""
-        if self.file is not sys.stdout.buffer:
+        if sys.stdout is None or self.file is not sys.stdout.buffer:
             self.file.close()
 
 
@@ -104,6 +108,18 @@ def _series(polars: Any, values: Any) -> Any:
     return polars.Series(values, dtype=None if isinstance(values, np.ndarray) else polars.String)
 
 
+@contextmanager
+def named(place: str | None) -> Iterator[None]:
+    """Say which file it is that cannot be written; that a reader has left is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        said = problem.strerror or problem
+        raise ParameterError(f"--out {place} cannot be written: {said}") from None
+
+
 def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
     """Where forecasts go, by name; after row `past`, to what an interrupted run has written."""
     if place is None:
@@ -111,6 +127,8 @@ def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
     if place == "-":
         if kind == "parquet":
             raise ParameterError("--out - writes CSV or JSON lines: Parquet needs a file")
+        if sys.stdout is None:
+            raise ParameterError("--out -: standard output is closed")
         return Lines(sys.stdout.buffer, kind or "csv", header=True)
     path = Path(place)
     endings = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl"}
@@ -128,17 +146,24 @@ def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
         return Parquet(path)
     before = past > 0 and path.exists() and path.stat().st_size > 0
     if before:
-        _trim(path, past)
+        _trim(path, past, kind)
     return Lines(path.open("ab" if before else "wb"), kind, header=not before)
 
 
-def _trim(path: Path, past: int) -> None:
+def _trim(path: Path, past: int, kind: str) -> None:
     """Drop rows after the last one that the state knows: a run that was killed wrote more."""
     kept = 0
     with path.open("r+b") as file:
         for line in file:
-            number = line.partition(b",")[0].rpartition(b":")[2]  # of CSV or of JSON
-            header = not kept and not number.isdigit()
+            first, comma, _ = line.partition(b",")
+            number = first.rpartition(b":")[2]  # of CSV or of JSON
+            ours = first in HEADS if kind == "csv" and not kept else number.isdigit()
+            if comma and not ours:
+                raise ParameterError(
+                    f"--out {path} is there, and not of the run that this one resumes: "
+                    "give another file"
+                )
+            header = kind == "csv" and not kept
             if not header and not (line.endswith(b"\n") and int(number) <= past):
                 break
             kept += len(line)

@@ -33,7 +33,7 @@ What there is, and the data that it needs:
   lower-bounds   regret on the streams of the lower-bound proofs
   river-track    river's regression track: folder of chick_weights.csv, trump_approval.csv
   opera-load     merging forecasts of French load: folder of opera_electric_load_experts.csv,
-                 opera_regional_experts.csv
+                 opera_regional_experts.csv; pandas must be installed
 """
 
 
@@ -81,7 +81,7 @@ def _tables(name: str, data: Path, out: Path, seeds: int) -> list[Any]:
         return river_track.tables({k: _read(p) for k, p in river_track.paths(data).items()})
     from noregret.reproduce import oslog
 
-    X, y = _read(data)
+    X, y = _read(data / FILES[name] if data.is_dir() else data)
     return oslog.table1(X, y) if name == "oslog-table1" else oslog.table2(X, y)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from noregret.cli import show
 from noregret.cli.engine import Played, Player, rounds_of
-from noregret.cli.output import Output, open_output
+from noregret.cli.output import Output, named, open_output
 from noregret.cli.recorded import record, write_report
+from noregret.errors import ParameterError
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
@@ -81,18 +83,21 @@ class Session:
         quiet: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
+        _apart(self.source, out=out, state=state, report=report)
         if state is not None:
             from noregret.cli.state import recall  # it knows every learner, which takes time
 
             recall(state, self)
         if report is not None:
             record(report, self.players)
-        output = open_output(out, out_format, self.reading.past)
+        with named(out):
+            output = open_output(out, out_format, self.reading.past)
         try:
             with self.stop.heard():
-                self._play(output, state, save_every)
+                self._play(output, out, state, save_every)
         finally:
-            output.close()
+            with named(out):
+                output.close()
         if report is not None:
             title = f"{self.encoding.target} in {str(self.reading.name).rpartition('/')[2]}"
             write_report(report, self.players, title, self._about())
@@ -108,14 +113,15 @@ class Session:
             return 128 + self.stop.signal
         return 1 if failed else 0
 
-    def _play(self, output: Output, state: str | None, save_every: int) -> None:
+    def _play(self, output: Output, out: str | None, state: str | None, save_every: int) -> None:
         progress = show.Progress()
         saved, whole = 0, True  # whether all rows of a piece were taken
         try:
             for piece in self._pieces():
                 whole = False
                 played = [player.play(piece, self.reading) for player in self.players]
-                self._write(output, piece, played)
+                with named(out):
+                    self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]), True
                 first = self.players[0]
@@ -189,9 +195,13 @@ class Session:
         if not self.rows:
             say(f"{reading.name}: no new rows")
             return
-        say(f"{self.rows:,} rows of {reading.name}, {len(self.encoding.slots)} features")
+        features = show.count(len(self.encoding.slots), "feature")
+        if lags := getattr(self.players[0].learner, "lags", ()):
+            features += f" and {show.count(len(lags), 'past outcome')}"
+        say(f"{show.count(self.rows, 'row')} of {reading.name}, {features}")
         if reading.bad:
-            say(f"{reading.bad:,} bad {reading.unit}s left out, the first: {reading.first}")
+            bad = show.count(reading.bad, f"bad {reading.unit}")
+            say(f"{bad} left out, the first: {reading.first}")
         for column in self.encoding.left_out:
             say(f"column {column!r} holds times, which are no features: left out (--calendar)")
         if len(self.players) == 1:
@@ -199,7 +209,8 @@ class Session:
             if player.rounds:
                 rmse = show.number(player.rmse)
                 loss = show.number(player.loss)
-                say(f"{player.name}: {player.rounds:,} outcomes, loss {loss}, RMSE {rmse}")
+                outcomes = show.count(player.rounds, "outcome")
+                say(f"{player.name}: {outcomes}, loss {loss}, RMSE {rmse}")
                 screen.print(show.certificates(_certificates(player)))
         else:
             screen.print(show.contest(self.players, yes_no=self.players[0].yes_no))
@@ -210,3 +221,16 @@ def _certificates(player: Player) -> list[Any]:
         return []
     found: list[Any] = player.learner.certificates()
     return found
+
+
+def _apart(source: Source, **places: str | None) -> None:
+    """No file that is written may be the one that is read, or be written twice."""
+    read = source.data.partition(":")[2] if source.database else source.data
+    taken = {} if source.live or not read else {Path(read).resolve(): "the data"}
+    for option, place in places.items():
+        if place is None or place == "-":
+            continue
+        path = Path(place).resolve()
+        if path in taken and (path.is_file() or not path.exists()):
+            raise ParameterError(f"--{option} {place} is {taken[path]} too: give another file")
+        taken[path] = f"--{option}"

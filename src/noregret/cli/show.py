@@ -6,15 +6,26 @@ import sys
 from time import perf_counter
 from typing import Any
 
-__all__ = ["Progress", "certificates", "console", "contest", "grid", "number"]
+__all__ = ["Progress", "certificates", "console", "contest", "count", "grid", "number"]
 
 
 def console(*, err: bool = False) -> Any:
     """Rich's console on standard output or standard error."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 120
-    return Console(stderr=err, width=width, highlight=False, soft_wrap=False)
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            """Rich would end the process with 1, which here means that a certificate fails."""
+            raise BrokenPipeError
+
+    stream = sys.stderr if err else sys.stdout
+    width = None if stream is not None and stream.isatty() else 160
+    return Screen(stderr=err, width=width, highlight=False, soft_wrap=False)
+
+
+def count(number: int, one: str) -> str:
+    """1 row, 2 rows."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def number(value: float | None) -> str:
@@ -66,7 +77,8 @@ def contest(players: list[Any], *, yes_no: bool) -> Any:
         found = player.learner.certificates() if player.certificate is not None else []
         if found:
             main = next((one for one in found if one.kind == "upper bound"), found[0])
-            sides = [number(value) for value in (main.comparator, main.bound, main.slack)]
+            if main.kind != "report":  # whose numbers claim nothing, and may have no comparator
+                sides = [number(value) for value in (main.comparator, main.bound, main.slack)]
             failed = any(one.holds is False for one in found)
             verdict = "NO" if failed else {True: "yes", None: "no claim"}[main.holds]
         rows.append([player.name, number(player.rmse), number(paid(player)), *sides, verdict])
@@ -80,7 +92,7 @@ class Progress:
     def __init__(self) -> None:
         self.bar: Any = None
         self.begin = perf_counter()
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 

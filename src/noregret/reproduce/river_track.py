@@ -58,7 +58,7 @@ def tables(files: dict[str, tuple[Matrix, Vector]]) -> list[Shown]:
             figures = (float(np.abs(e).mean()), float(np.sqrt(np.mean(e * e))), fit)
             found[f"noregret, {label}, ours"] = figures
         rows = [
-            [label, f"{mae:.4g}", f"{rmse:.4g}", f"{fit:.3f}"]
+            [label, f"{mae:#.4g}", f"{rmse:#.4g}", f"{fit:.3f}"]
             for label, (mae, rmse, fit) in sorted(found.items(), key=lambda item: item[1][1])
         ]
         shown.append(Shown(f"{name}: {len(y):,} rounds", ["", "MAE", "RMSE", "R2"], rows))

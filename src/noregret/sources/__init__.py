@@ -91,6 +91,7 @@ class Source:
             allowed=self.skip_bad,
             words=frozenset((*WORDS, *self.missing_words)),
             kinds=dict.fromkeys(self.text, "text"),
+            text=tuple(self.text),
         )
 
     def kind(self) -> str:
@@ -124,7 +125,12 @@ class Source:
             )
         kind, path = self.kind(), Path(self.data)
         if not self.live and not path.is_file():
-            raise SourceError(f"{self.data}: there is no such file")
+            if not path.exists():
+                raise SourceError(f"{self.data}: there is no such file")
+            what = "a folder" if path.is_dir() else "no plain file: pipe it in, and give -"
+            raise SourceError(f"{self.data} is {what}")
+        if self.live and sys.stdin is None:
+            raise SourceError("standard input is closed")
         if kind in ("parquet", "arrow", "npz"):
             if self.live:
                 raise SourceError(f"{kind} cannot be read from a pipe: give a file")

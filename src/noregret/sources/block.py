@@ -41,6 +41,7 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\
 NUMERIC = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE
 )
+COMMA = re.compile(r"[+-]?\d[\d.]*,\d[\d.,]*")  # 2,5 or 1,000 or 1.000,5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +97,7 @@ class Reading:
     kinds: dict[str, str] = field(default_factory=dict)
     wanted: frozenset[str] | None = None  # columns that are read; None: all
     names: list[str] = field(default_factory=list)  # all columns
+    text: tuple[str, ...] = ()  # columns that were said to be text
     past: int = 0  # the last line or row that an earlier run took
     bad: int = 0
     first: str = ""  # what was wrong with the first bad row
@@ -183,6 +185,11 @@ class Reading:
                     self.kinds[name] = TEXT
             kind = self.settle(name, value)
             try:
+                if fresh and kind == TEXT and not typed and COMMA.fullmatch(value):
+                    raise ValueError(
+                        f"{short(value)} looks like a number with a comma: write numbers as "
+                        "1234.5, or, if it is a code, name its column in --text"
+                    )
                 taken.append(_fitting(kind, value, typed=typed))
             except ValueError as refused:
                 for column in settled:  # a bad row settles nothing

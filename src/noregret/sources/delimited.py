@@ -20,6 +20,7 @@ from noregret.sources.lines import LONGEST, Lines
 __all__ = ["read_delimited"]
 
 DELIMITERS = ",;\t|"
+END = "\n\0"  # a row of its own, unless a quote is open; NUL is in no text that comes here
 
 
 def read_delimited(
@@ -81,6 +82,8 @@ def _fast(
     names: Sequence[str],
 ) -> Block | None:
     """What Polars makes of it; None if anything is odd."""
+    if lines.count(b'"') % 2:  # a quote that does not close, perhaps
+        return None
     _settle(lines, reading, delimiter, names)
     kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
     if None in kinds.values():  # nothing but missing values so far
@@ -151,7 +154,9 @@ def _careful(
 def _rows(
     lines: bytes, number: int, reading: Reading, delimiter: str, names: Sequence[str]
 ) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(lines.decode(), newline=""), delimiter=delimiter)
+    text = lines.decode()
+    text += END if '"' in text else ""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     while True:
         place = number + reader.line_num
         try:
@@ -159,7 +164,10 @@ def _rows(
         except csv.Error as problem:
             reading.skip(place, f"cannot be read: {problem}")
             continue
-        if row is None:
+        if row is None or row == ["\0"]:
+            return
+        if row and row[-1].endswith(END):
+            reading.skip(place, "a quote opens in this row and never closes")
             return
         if not row or (len(row) == 1 and not row[0].strip() and len(names) > 1):
             continue

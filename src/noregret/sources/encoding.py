@@ -155,11 +155,15 @@ class Encoding:
             self.time = dated[0]
         wanted = [self.target, *(self.features or ()), *([self.time] if self.time else ())]
         if not block.open:
-            for name in wanted:
-                if name not in columns:
-                    known = ", ".join(reading.names or columns)
-                    known = known if len(known) <= 300 else f"{known[:300]}..."
-                    raise reading.fail(f"there is no column {name!r}; the columns are {known}")
+            if self.missing != "zero":  # what a state file has learned from must go on
+                wanted += [*self.numbers, *self.categories]
+            there = {*columns, *reading.names}
+            absent = [name for name in wanted if name not in columns]
+            absent += [name for name in reading.text if name not in there]
+            if absent:
+                known = ", ".join(reading.names or columns)
+                known = known if len(known) <= 300 else f"{known[:300]}..."
+                raise reading.fail(f"there is no column {absent[0]!r}; the columns are {known}")
         self.met = self.met or self.target in columns
         if kinds.get(self.target, NUMBER) != NUMBER:
             first = next((v for v in columns[self.target] if v is not None), None)
