@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from noregret.sources.block import Reading
 
 __all__ = ["LONGEST", "Lines", "chunks_of_file", "chunks_of_pipe", "whole_lines"]
 
-READ = 1 << 22  # bytes at a time
+READ = 1 << 24  # bytes at a time
 LONGEST = 1 << 20  # bytes of a line
 QUOTE = b'"'
 
@@ -88,7 +90,7 @@ def whole_lines(chunks: Iterator[bytes], reading: Reading, *, quoted: bool) -> I
         end = _end(held, quoted=quoted)
         if end:
             lines, held = held[:end], held[end:]
-            count = lines.count(b"\n")
+            count = int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
             yield _text(lines, number, reading), number, count
             number += count
         if len(held) > LONGEST:
