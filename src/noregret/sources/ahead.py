@@ -1,4 +1,4 @@
-"""The next block is made while the last one is learned."""
+"""The next blocks are made while the last one is learned."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 def ahead(made: Iterator[T]) -> Iterator[T]:
-    """The same things in the same order, made one ahead in a thread; an error comes in its turn.
+    """The same things in the same order, made a few ahead in a thread; an error comes in its turn.
 
     >>> list(ahead(iter([1, 2, 3])))
     [1, 2, 3]
     """
-    waiting: Queue[tuple[list[T], BaseException | None]] = Queue(maxsize=1)
+    waiting: Queue[tuple[list[T], BaseException | None]] = Queue(maxsize=3)
     stop = Event()
 
     def hand_over(things: list[T], error: BaseException | None = None) -> None:
