@@ -124,6 +124,24 @@ def test_whatever_streams_arrow_batches() -> None:
     assert_array_equal(nr.Ridge().fit(Stranger(), Y).coef_, nr.Ridge().fit(X, Y).coef_)
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        nr.AAR(),
+        nr.OSLOG(),
+        nr.SLOG(),
+        nr.Auto(),
+        nr.AggregatingAlgorithm([nr.AAR(), nr.Ridge()]),
+        nr.KLMSNet(20.0),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_stream_that_can_be_read_only_once(learner: Any) -> None:
+    table = pa.table(dict(zip(NAMES, X.T)))
+    said = learner.fit(table.to_reader(), Y).predict(table)
+    assert_array_equal(said, learner.fit(table, Y).predict(table))
+
+
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 def test_sparse_matrices(make: Any) -> None:
     thin = np.where(np.abs(X) > 1.0, X, 0.0)

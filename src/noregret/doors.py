@@ -20,9 +20,10 @@ from noregret.errors import FeatureError
 from noregret.features import Mapped
 from noregret.types import Matrix, Vector
 
-__all__ = ["Admitted", "Door", "Names", "Positions", "door_for", "door_for_many"]
+__all__ = ["Admitted", "Door", "Names", "Positions", "door_for", "door_for_many", "plain"]
 
 frombuffer = np.frombuffer
+ndarray, float64 = np.ndarray, np.dtype(np.float64)
 
 
 class Admitted(NamedTuple):
@@ -72,15 +73,23 @@ def door_for(x: Any) -> Door:
     return Positions(n)
 
 
-def door_for_many(X: Any) -> tuple[Positions | Names, int]:
-    """A door for rounds that look like X, knowing all of their features, and how many they are."""
+def door_for_many(X: Any) -> tuple[Positions | Names, Matrix]:
+    """A door for rounds that look like X, knowing all of their features; and X as it reads."""
     xs, names = features.table(X)
-    if 0 in xs.shape:
-        raise FeatureError(
-            f"X has {xs.shape[1]} feature(s) (shape={xs.shape}) while a minimum of 1 is required: "
-            "give at least one row and one feature"
-        )
-    return (Positions(xs.shape[1]) if names is None else Names(names)), len(xs)
+    features.filled(xs.shape)
+    return (Positions(xs.shape[1]) if names is None else Names(names)), xs
+
+
+def plain(door: Any, x: Any) -> Any:
+    """x as a vector if it is a plain one or has just the known names; else None.
+
+    From a dict, integers beyond 2^53 may have lost digits: see `Names.encode`.
+    """
+    if type(x) is dict:
+        return door.encode(x) if type(door) is Names else None
+    if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
+        return x if type(door) is Positions else None
+    return None
 
 
 class Positions:

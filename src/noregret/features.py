@@ -26,6 +26,7 @@ __all__ = [
     "Mapped",
     "as_frame",
     "as_mapping",
+    "filled",
     "frame_names",
     "number",
     "outcome",
@@ -41,6 +42,7 @@ __all__ = [
 
 Mapped = Mapping[Any, Any]
 
+RESHAPE = "Reshape your data: X[None] is one row, X[:, None] one feature"
 COLUMN = "A column-vector y was passed when a 1d array was expected: give y with shape (n_samples,)"
 
 
@@ -215,7 +217,7 @@ def _floats(values: Any, field: str, ndim: int, error: type[InputError]) -> Matr
         raise error(
             f"{field} {what}: it must be {ndim}-D"
             + (
-                ", one row a round. Reshape your data: X[None] is one row, X[:, None] one feature"
+                f", one row a round. {RESHAPE}"
                 if ndim == 2
                 else ", one round; for many use predict or replay"
             )
@@ -341,6 +343,15 @@ def table(X: Any) -> tuple[Matrix, list[Any] | None]:
         field = f"X[{t}, {j}]" if names is None else f"row {t}, X[{names[j]!r}]"
         within(number(float(taken[t, j]), field), field)
     return taken, names
+
+
+def filled(shape: tuple[int, ...]) -> None:
+    """Refuse a table without rows or without features."""
+    if 0 in shape:
+        raise FeatureError(
+            f"X has {shape[1]} feature(s) (shape={shape}) while a minimum of 1 is required: "
+            "give at least one row and one feature"
+        )
 
 
 def as_frame(X: Any) -> Any:

@@ -26,7 +26,7 @@ from noregret.cores.dual import DualCore
 from noregret.cores.schedule import Drift
 from noregret.doors import Names, Positions
 from noregret.errors import MergeError, NotLearnedError, ParameterError
-from noregret.features import short
+from noregret.features import as_frame, short
 from noregret.hindsight import Hindsight, hindsight_of
 from noregret.kernel_stream import KernelStream
 from noregret.kernels import Kernel
@@ -198,6 +198,7 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
     def _run(
         self, X: Any, y: Any, weights: Any = None, *, afresh: bool = False
     ) -> tuple[AnyStream, Track, Matrix, Vector]:
+        X = as_frame(X)  # what can be read only once is read once
         with self._lock:
             stream = None if afresh else self._stream
             if stream is None:

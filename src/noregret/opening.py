@@ -52,8 +52,8 @@ def open_for_many(plan: Plan, X: Any, y: Any) -> AnyStream:
         if not _is_vector(plan, first):
             ys, scalar = outcome_table(y, len(X))
             return _behind(plan, Inputs(None), ys.shape[1], scalar=scalar)
-    door, count = door_for_many(X)
-    ys, scalar = outcome_table(y, count)
+    door, xs = door_for_many(X)
+    ys, scalar = outcome_table(y, len(xs))
     if weights:
         return Stream.start(plan, door, ys.shape[1], scalar=scalar)
     return _behind(plan, Inputs(door), ys.shape[1], scalar=scalar)

@@ -109,6 +109,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
 
     def _run(self, held: Any, X: Any, y: Any) -> Aggregation:
         experts, pool = copy.deepcopy(held) or self._begin()
+        X = features.as_frame(X)
         rows = rows_of(X)
         if not len(rows):
             raise InputError("X has no rows: give at least one round")

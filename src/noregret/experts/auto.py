@@ -222,6 +222,7 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
         )
 
     def _run(self, state: State | None, X: Any, y: Any) -> tuple[Vector, Vector]:
+        X = features.as_frame(X)
         if state is None:
             state = self._begin(door_for_many(X)[0])
         xs, door, _ = state.door.many(X)

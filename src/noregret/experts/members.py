@@ -223,14 +223,10 @@ def rows_of(X: Any) -> Sequence[Any]:
         X = np.asarray(X)
         if X.ndim < 2:
             raise FeatureError(
-                f"X has shape {X.shape}: it must be 2-D, one row a round. "
-                "Reshape your data: X[None] is one row, X[:, None] one feature"
+                f"X has shape {X.shape}: it must be 2-D, one row a round. {features.RESHAPE}"
             )
-        if X.shape[1] == 0:
-            raise FeatureError(
-                f"X has {X.shape[1]} feature(s) (shape={X.shape}) while a minimum of 1 is "
-                "required: give at least one row and one feature"
-            )
+        if X.shape[1] == 0:  # no rows to forecast is no error
+            features.filled(X.shape)
     return X  # type: ignore[no-any-return]  # rows of an array, or a list
 
 

@@ -14,8 +14,9 @@ from sklearn.base import ClassifierMixin
 from noregret._ops import account
 from noregret._ops.account import BOOK_ROWS, ROUNDS
 from noregret.certificates import Certificate
-from noregret.doors import Names, Positions, door_for, door_for_many
+from noregret.doors import door_for, door_for_many, plain
 from noregret.errors import FeatureError, OutcomeError
+from noregret.features import as_frame
 from noregret.glm.engines import Engine, Recursive
 from noregret.glm.labels import classes_of, column, sign_of
 from noregret.holder import Holder
@@ -28,8 +29,6 @@ __all__ = ["Belief", "YesNo"]
 LARGEST = 1e100  # of a feature: squares then add up within float64
 LABELS = frozenset((bool, int, float, np.bool_, np.int64, np.float64))
 SIGNS = {0: -1.0, 1: 1.0}
-
-float64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +140,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             return self._run(self._held, X, y)
 
     def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Replay:
-        labels = column(y)
+        X, labels = as_frame(X), column(y)
         if held is None:
             held = self._begin(door_for_many(X)[0], classes_of(labels, classes))
         xs, door, _ = held.door.many(X)
@@ -241,11 +240,7 @@ def _plain(held: Belief | None, x: Any) -> Any:
     """x as a vector if it is plain, all of it is known and the engine is quick; else None."""
     if held is None or type(held.engine) is not Recursive:
         return None
-    if type(x) is dict:
-        return held.door.encode(x) if type(held.door) is Names else None
-    if type(x) is np.ndarray and x.dtype is float64 and x.ndim == 1:
-        return x if type(held.door) is Positions else None
-    return None
+    return plain(held.door, x)
 
 
 def _within(xs: Matrix) -> None:

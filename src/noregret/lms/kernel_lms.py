@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 from noregret._ops.ledger import add
 from noregret.certificates import Certificate
 from noregret.errors import FeatureError, NumericalError
-from noregret.features import outcome, outcome_column
+from noregret.features import as_frame, outcome, outcome_column
 from noregret.holder import Holder
 from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Expansion, Seen, best_expansion
@@ -159,6 +159,7 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
             return self._run(self._held, X, y)
 
     def _run(self, held: Any, X: Any, y: Any) -> Replay:
+        X = as_frame(X)
         if held is None:
             kernel = Kernel(self.kernel)
             held = self._begin(kernel, inputs_for_many(X, vectors=bool(kernel.vectors)))

@@ -14,9 +14,9 @@ from noregret._ops.continuum import BOX, COUNTS, ERROR, OK, RANGE, RATE
 from noregret._ops.grid import within as within_limit
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.certificates import Certificate
-from noregret.doors import Names, Positions
+from noregret.doors import plain
 from noregret.errors import FeatureError, OutcomeError, ParameterError
-from noregret.features import outcome, outcome_column, short
+from noregret.features import as_frame, outcome, outcome_column, short
 from noregret.holder import Holder
 from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Expansion, Values, best_expansion, checked
@@ -34,8 +34,6 @@ from noregret.replay import Replay
 from noregret.types import Vector
 
 __all__ = ["KLMSNet", "NetReplay"]
-
-ndarray, float64 = np.ndarray, np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +225,7 @@ give a range that holds every outcome, or clip it yourself
             return self._run(self._held, X, y)
 
     def _run(self, held: Any, X: Any, y: Any) -> NetReplay:
+        X = as_frame(X)
         if held is None:
             held = self._begin(inputs_for_many(X, vectors=self.family is None))
         xs = held.inputs.many(X)
@@ -368,12 +367,9 @@ def _plain(held: Any, x: Any) -> Any:
     """x as a vector if it is plain and a Gaussian net knows it; else None."""
     if type(held) is not Gaussians:
         return None
-    door = held.inputs.door
-    if type(x) is ndarray:
-        return x if x.dtype is float64 and x.ndim == 1 and type(door) is Positions else None
-    vector = door.encode(x) if type(x) is dict and type(door) is Names else None
-    if vector is None or not within_limit(vector, EXACT_INTEGER):  # digits may be lost
-        return None
+    vector = plain(held.inputs.door, x)
+    if type(x) is dict and (vector is None or not within_limit(vector, EXACT_INTEGER)):
+        return None  # digits may be lost
     return vector
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ from noregret.kernel_stream import KernelStream
 from noregret.lagged import Lagged, Line
 from noregret.lms.kernel_lms import KernelLMS
 from noregret.lms.net import KLMSNet
-from noregret.snapshot.kinds import BY_NAME, BY_TYPE, Fields, Writer, register
+from noregret.snapshot.kinds import Fields, Writer, register
 from noregret.snapshot.lms import read_kernel_lms, read_net, write_kernel_lms, write_net
 from noregret.snapshot.pools import read_members, write_members
 from noregret.snapshot.spaces import DOORS
@@ -58,8 +57,10 @@ WriteState = Callable[[Writer, Any], Any]
 ReadState = Callable[[Fields, Any], Any]
 
 
-def learner(type_: type, write: WriteState, read: ReadState, slot: str = "_held") -> None:
-    """Register a learner that keeps its state in a slot, under a lock.
+def learner(
+    type_: type, write: WriteState, read: ReadState, slot: str = "_held", *, labelled: bool = False
+) -> None:
+    """Register a learner that keeps its state in a slot, under a lock; two labels beside it.
 
     `write` gives the state as JSON and `read` takes it back from the field "state", with the
     learner as its parameters make it; neither is called where nothing was learned.
@@ -69,13 +70,18 @@ def learner(type_: type, write: WriteState, read: ReadState, slot: str = "_held"
     def write_learner(w: Writer, one: Any) -> dict[str, Any]:
         with one._lock:
             held = getattr(one, slot)
-            return {
+            fields = {
                 "parameters": _parameters(w, one, names),
                 "state": None if held is None else write(w, held),
             }
+            return fields | {"labels": w.value(one._labels, "labels")} if labelled else fields
 
     def read_learner(f: Fields) -> Any:
         one, state = _made(type_, f), f.optional("state")
+        if labelled:
+            one._classes = f.value("labels")
+            if type(one._classes) is not tuple or len(one._classes) != 2:
+                raise f.wrong("has labels that are not two")
         if state is not None:
             setattr(one, slot, read(state, one))
         f.done()
@@ -83,25 +89,6 @@ def learner(type_: type, write: WriteState, read: ReadState, slot: str = "_held"
 
     register(type_, write_learner, read_learner)
     LEARNERS.append(type_)
-
-
-def labelled(type_: type, write: WriteState, read: ReadState) -> None:
-    """Register a learner that knows its two labels apart from its state."""
-    learner(type_, write, read)
-    kind = BY_TYPE[type_]
-
-    def write_labels(w: Writer, one: Any) -> dict[str, Any]:
-        return {**kind.write(w, one), "labels": w.value(one._labels, "labels")}
-
-    def read_labels(f: Fields) -> Any:
-        labels = f.value("labels")
-        if type(labels) is not tuple or len(labels) != 2:
-            raise f.wrong("has labels that are not two")
-        one = kind.read(f)
-        one._classes = labels
-        return one
-
-    BY_TYPE[type_] = BY_NAME[kind.name] = replace(kind, write=write_labels, read=read_labels)
 
 
 def _names(type_: Any) -> list[str]:
@@ -341,7 +328,7 @@ learner(BayesianLogistic, _write_belief, _read_belief(margin.ADF, Exact, Tierney
 learner(ImproperLogistic, _write_belief, _read_belief(margin.AIOLI))
 for _pool in (AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights, SafeOSLOG):
     learner(_pool, _write_pool, _read_pool)
-labelled(SafeLogistic, _write_pool, _read_pool)
+learner(SafeLogistic, _write_pool, _read_pool, labelled=True)
 learner(Auto, _write_auto, _read_auto)
 learner(KernelLMS, write_kernel_lms, read_kernel_lms)
 learner(KLMSNet, write_net, read_net)

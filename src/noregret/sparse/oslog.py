@@ -17,7 +17,7 @@ from noregret._ops.grid import within as within_limit
 from noregret._ops.layout import EXACT_INTEGER
 from noregret._ops.sparse import LARGEST, PASSES, WEIGHTS
 from noregret.certificates import Certificate
-from noregret.doors import Names, Positions, door_for, door_for_many
+from noregret.doors import door_for, door_for_many, plain
 from noregret.errors import FeatureError, ParameterError
 from noregret.features import outcome, outcome_column
 from noregret.holder import Holder
@@ -29,7 +29,6 @@ from noregret.types import Matrix, Normal, Vector
 
 __all__ = ["OSLOG", "ShrinkageReplay"]
 
-ndarray, float64 = np.ndarray, np.dtype(np.float64)
 _predict, _round = bare(ops.predict), bare(ops.round_)
 
 
@@ -200,6 +199,7 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
             return self._run(self._held, X, y)
 
     def _run(self, held: Any, X: Any, y: Any) -> ShrinkageReplay:
+        X = features.as_frame(X)
         if held is None:
             held = self._begin(door_for_many(X)[0])
         xs, door, _ = held.door.many(X)
@@ -287,11 +287,9 @@ def _plain(held: Shrinking | None, x: Any) -> Any:
     """x as a vector if it is plain and all of it is known; else None."""
     if held is None:
         return None
-    if type(x) is ndarray:
-        return x if x.dtype is float64 and x.ndim == 1 and type(held.door) is Positions else None
-    vector = held.door.encode(x) if type(x) is dict and type(held.door) is Names else None
-    if vector is None or not within_limit(vector, EXACT_INTEGER):  # digits may be lost
-        return None
+    vector = plain(held.door, x)
+    if type(x) is dict and (vector is None or not within_limit(vector, EXACT_INTEGER)):
+        return None  # digits may be lost
     return vector
 
 

@@ -50,8 +50,7 @@ class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scik
             raise ParameterError(
                 f"fit_intercept = {self.fit_intercept!r}: it must be True or False"
             )
-        door, _ = door_for_many(X)
-        xs = door.many(X)[0]
+        door, xs = door_for_many(X)
         ys = outcome_column(y, len(xs))
         within(xs)
         outcome_within(float(np.abs(ys).max()))
