@@ -194,12 +194,13 @@ class Stream:
             if roots is not None:
                 counted = roots[:, 0] > 0.0
                 rows, ys = (rows * roots)[counted], (ys * roots)[counted]
-            track = core.replay(rows, ys)
+            fit = stream.ledger[layout.FIT].copy()  # goes on, so that cuts leave no trace
+            track = core.replay(rows, ys, fit)
             forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
             rounds.settle(
                 stream.ledger, core.work, rows, ys, track.mean, track.root, forecasts, losses
             )
-            add(stream.ledger, layout.FIT, track.fit)
+            stream.ledger[layout.FIT] = fit
             if missed:
                 add(stream.ledger, layout.MISSED, missed)
         return stream, track, forecasts, losses

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.cli.running import before, bounds
+from noregret.cli.running import Running
 from noregret.cores.blocks import CROSSOVER
 from noregret.errors import InputError, NumericalError, SourceError
 from noregret.frames import Frame
@@ -53,6 +53,7 @@ class Player:
     rounds: int = 0
     certificate: Any = None
     recording: Any = None  # what a report draws, if one is wanted
+    running: Running | None = None  # the sums of the running bound
 
     @property
     def rmse(self) -> float:
@@ -80,6 +81,8 @@ class Player:
             frame, y = piece.frame.part(start, stop), piece.y[start:stop]
             if known:
                 self._learn(frame, y, played, start, refuse)
+                if stop == T and not piece.edge and not self._bounds_each(frame):
+                    played.bound[-1] = math.nan  # where bounds are must not depend on the clock
             else:
                 said = self._forecast(frame, played.std[start:stop])
                 played.forecast[start:stop] = said
@@ -94,6 +97,10 @@ class Player:
                     spread=played.spread[rows],
                 )
         return played
+
+    def _bounds_each(self, frame: Frame) -> bool:
+        """Whether every row has its bound."""
+        return self.running is not None or _one_by_one(self.learner, frame.shape[1])
 
     def _parts(self, y: Vector) -> Iterator[tuple[int, int, bool]]:
         """Rows in a row that have, or have not, an outcome; shorter where a report looks in."""
@@ -115,7 +122,7 @@ class Player:
                 return self._each(frame, y, played, at, refuse)
             return refuse(at, f"the outcome {y[0]:g} is neither 0 nor 1")
         inner = _inner(self.learner)
-        so_far = before(_now(self.learner))
+        running = self.running or Running.of(_now(self.learner))
         try:
             replay = self.learner.replay(frame, y)
         except (InputError, NumericalError) as refused:
@@ -131,9 +138,10 @@ class Player:
         if replay.spread is not None and noise is not None:
             played.std[rows] = np.sqrt(noise * replay.spread)
         self.certificate = replay.certificate
-        running = bounds(_now(self.learner), so_far, replay, y)
-        if running is not None:
-            played.bound[rows] = running
+        found = running.bounds(_now(self.learner), replay, y)
+        if found is not None:
+            self.running = running
+            played.bound[rows] = found
         elif self.certificate.bound is not None:
             played.bound[rows.stop - 1] = self.certificate.bound
         self.loss += float(replay.loss.sum())
@@ -185,11 +193,16 @@ def _runs(y: Vector) -> Iterator[tuple[int, int, bool]]:
         yield start, stop, bool(known[start])
 
 
-def rounds_of(blocks: Iterator[Block], encoding: Encoding, reading: Reading) -> Iterator[Piece]:
-    """The rounds of a source after those that an earlier run took."""
+def rounds_of(
+    blocks: Iterator[Block],
+    encoding: Encoding,
+    reading: Reading,
+    most: Callable[[], int] | None = None,
+) -> Iterator[Piece]:
+    """The rounds of a source after those that an earlier run took, some rows at a time."""
     for block in blocks:
         new = block
         if reading.past and len(block) and block.places[0] <= reading.past:
             new = block.kept(block.places > reading.past)
-        yield from encoding.pieces(new, reading)
+        yield from encoding.pieces(new, reading, most)
     encoding.finish(reading)

@@ -13,9 +13,7 @@ import numpy as np
 from noregret.errors import ParameterError
 from noregret.replay import module
 
-__all__ = ["Output", "named", "open_output"]
-
-HEADS = (b"line", b"row")  # how our CSV files begin
+__all__ = ["Lines", "Output", "Parquet", "named", "open_output", "placed"]
 
 
 class Output(Protocol):
@@ -23,6 +21,10 @@ class Output(Protocol):
 
     def write(self, columns: dict[str, Any]) -> None:
         """Some rows, by column."""
+        ...
+
+    def mark(self) -> dict[str, Any] | None:
+        """How far it is on the disk; None where no run can go on with it."""
         ...
 
     def close(self) -> None:
@@ -33,6 +35,9 @@ class Output(Protocol):
 class Nowhere:
     """Nobody asked for forecasts."""
 
+    def mark(self) -> None:
+        """There is no place."""
+
     def write(self, columns: dict[str, Any]) -> None:
         """Forget them."""
 
@@ -41,7 +46,7 @@ class Nowhere:
 
 
 class Lines:
-    """CSV or JSON lines, to a file or to standard output, flushed after every piece."""
+    """CSV or JSON lines, to a file or to standard output, handed over after every piece."""
 
     def __init__(self, file: IO[bytes], kind: str, *, header: bool) -> None:
         self.file, self.kind, self.header = file, kind, header
@@ -57,7 +62,14 @@ class Lines:
             self.header = False
         else:
             text = frame.write_ndjson()
-        self.file.write(text.encode())
+        self._put(text.encode())
+
+    def mark(self) -> dict[str, Any] | None:
+        """A stream has no place to go back to."""
+        return None
+
+    def _put(self, text: bytes) -> None:
+        self.file.write(text)
         self.file.flush()
 
     def close(self) -> None:
@@ -95,6 +107,9 @@ class Parquet:
                 self.writer = self.parquet.ParquetWriter(self.path, table.schema)
             self.writer.write_table(table.cast(self.writer.schema))
 
+    def mark(self) -> None:
+        """Without its footer it is nothing."""
+
     def close(self) -> None:
         """Write what is held, and the footer."""
         self._flush()
@@ -120,8 +135,8 @@ def named(place: str | None) -> Iterator[None]:
         raise ParameterError(f"--out {place} cannot be written: {said}") from None
 
 
-def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
-    """Where forecasts go, by name; after row `past`, to what an interrupted run has written."""
+def open_output(place: str | None, kind: str | None) -> Output:
+    """Where forecasts go, by name."""
     if place is None:
         return Nowhere()
     if place == "-":
@@ -130,6 +145,14 @@ def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
         if sys.stdout is None:
             raise ParameterError("--out -: standard output is closed")
         return Lines(sys.stdout.buffer, kind or "csv", header=True)
+    path, kind = placed(place, kind)
+    if kind == "parquet":
+        return Parquet(path)
+    return Lines(path.open("wb"), kind, header=True)
+
+
+def placed(place: str, kind: str | None) -> tuple[Path, str]:
+    """A file for forecasts and its format, given or by its name."""
     path = Path(place)
     endings = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl"}
     kind = kind or endings.get(path.suffix.lower())
@@ -137,35 +160,4 @@ def open_output(place: str | None, kind: str | None, past: int = 0) -> Output:
         raise ParameterError(f"--out {place}: end it in .csv, .parquet or .jsonl, or take - ")
     if not path.parent.is_dir():
         raise ParameterError(f"--out {place}: there is no such folder")
-    if kind == "parquet":
-        if past and path.exists():
-            raise ParameterError(
-                f"--out {place} holds the forecasts of the run that this one resumes, and Parquet "
-                "cannot be added to: give another file"
-            )
-        return Parquet(path)
-    before = past > 0 and path.exists() and path.stat().st_size > 0
-    if before:
-        _trim(path, past, kind)
-    return Lines(path.open("ab" if before else "wb"), kind, header=not before)
-
-
-def _trim(path: Path, past: int, kind: str) -> None:
-    """Drop rows after the last one that the state knows: a run that was killed wrote more."""
-    kept = 0
-    with path.open("r+b") as file:
-        for line in file:
-            first, comma, _ = line.partition(b",")
-            number = first.rpartition(b":")[2]  # of CSV or of JSON
-            ours = first in HEADS if kind == "csv" and not kept else number.isdigit()
-            if comma and not ours:
-                raise ParameterError(
-                    f"--out {path} is there, and not of the run that this one resumes: "
-                    "give another file"
-                )
-            header = kind == "csv" and not kept
-            if not header and not (line.endswith(b"\n") and int(number) <= past):
-                break
-            kept += len(line)
-        file.seek(kept)
-        file.truncate()
+    return path, kind

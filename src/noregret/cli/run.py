@@ -40,8 +40,11 @@ predictive distribution), loss, and the bound on the cumulative loss (where it w
 
 \b
 --state FILE is read if it is there, and written at the end, when interrupted (Ctrl-C, SIGTERM),
-and every --save-every rows. A file that it has seen is read on from where it stopped; another one
-is new rounds. Runs chain exactly: the forecasts are those of one long run, bit for bit.
+every --save-every rows and every half minute. A file that it has seen is read on from where it
+stopped; another one is new rounds. Runs chain exactly: the forecasts are those of one long run,
+bit for bit. It says how far --out was: a run that goes on drops rows that were written later, and
+adds to it (a pipe to what the pipe before wrote). Until its end a run with --state and Parquet
+keeps the rows in FILE.parquet.part.csv. One run at a time uses a state.
 
 Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 or 143 interrupted.
 """
@@ -64,6 +67,11 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 or 143 interrupted.
     show_default=True,
     metavar="N",
     help="Rows between two writings of --state.",
+)
+@click.option(
+    "--wait/--no-wait",
+    default=True,
+    help="If another run uses --state: wait for its end, or stop.  [default: wait]",
 )
 @click.option("--report", metavar="FILE", help="A page in HTML about the run.")
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
@@ -89,6 +97,7 @@ def command(**options: Any) -> int:
         out_format=options["out_format"],
         state=options["state"],
         save_every=options["save_every"],
+        wait=options["wait"],
         report=options["report"],
         quiet=options["quiet"],
     )

@@ -7,16 +7,21 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noregret.cli import show
 from noregret.cli.engine import Played, Player, rounds_of
+from noregret.cli.lock import locked
 from noregret.cli.output import Output, named, open_output
+from noregret.cli.pace import Pace
 from noregret.cli.recorded import record, write_report
 from noregret.errors import ParameterError
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
+
+if TYPE_CHECKING:
+    from noregret.cli.state import Saving
 
 __all__ = ["Session"]
 
@@ -34,7 +39,7 @@ class Interrupted(Exception):  # noqa: N818  # nothing went wrong
 
 
 class Stop:
-    """SIGINT and SIGTERM: the piece under way is finished, a wait for input is not."""
+    """SIGINT and SIGTERM: what is under way is finished, a wait for input is not."""
 
     def __init__(self) -> None:
         self.signal = 0
@@ -44,7 +49,19 @@ class Stop:
         """A signal has come."""
         self.signal = number
         if self.waiting:
+            self.waiting = False
             raise Interrupted
+
+    @contextmanager
+    def may_interrupt(self) -> Iterator[None]:
+        """A wait for input, which a signal ends; also one that came just before."""
+        self.waiting = True
+        try:
+            if self.signal:
+                raise Interrupted
+            yield
+        finally:
+            self.waiting = False
 
     @contextmanager
     def heard(self) -> Iterator[None]:
@@ -78,6 +95,9 @@ class Session:
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
         self.stop = Stop()
+        self.reading.waiting = self.stop.may_interrupt
+        self.pace = Pace()
+        self.mark: dict[str, Any] | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
 
@@ -88,26 +108,23 @@ class Session:
         out_format: str | None = None,
         state: str | None = None,
         save_every: int = 1_000_000,
+        wait: bool = True,
         report: str | None = None,
         quiet: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
         _apart(self.source, out=out, state=state, report=report)
         _keep_memory()
-        if state is not None:
-            from noregret.cli.state import recall  # it knows every learner, which takes time
-
-            recall(state, self)
         if report is not None:
             record(report, self.players)
-        with named(out):
-            output = open_output(out, out_format, self.reading.past)
-        try:
-            with self.stop.heard():
-                self._play(output, out, state, save_every)
-        finally:
-            with named(out):
-                output.close()
+        if state is None:
+            self._play_to(out, out_format, None)
+        else:
+            from noregret.cli.state import Saving, recall  # it knows every learner: takes time
+
+            with locked(state, wait=wait):
+                recall(state, self)
+                self._play_to(out, out_format, Saving(state, save_every))
         if report is not None:
             title = f"{self.encoding.target} in {str(self.reading.name).rpartition('/')[2]}"
             write_report(report, self.players, title, self._about())
@@ -123,48 +140,55 @@ class Session:
             return 128 + self.stop.signal
         return 1 if failed else 0
 
-    def _play(self, output: Output, out: str | None, state: str | None, save_every: int) -> None:
-        progress = show.Progress()
-        saved, whole = 0, True  # whether all rows of a piece were taken
+    def _play_to(self, out: str | None, out_format: str | None, saving: Saving | None) -> None:
+        with named(out):
+            if saving is None or out is None or out == "-":
+                output = open_output(out, out_format)
+            else:
+                from noregret.cli.kept import open_kept
+
+                output = open_kept(out, out_format, self.mark, past=self.reading.past)
         try:
-            for piece in self._pieces():
+            with self.stop.heard():
+                self._play(output, out, saving)
+        finally:
+            with named(out):
+                output.close()
+
+    def _play(self, output: Output, out: str | None, saving: Saving | None) -> None:
+        progress = show.Progress()
+        whole = True  # whether all rows of a piece were taken
+        try:
+            for piece in self._pieces(saving):
                 whole = False
-                played = [player.play(piece, self.reading) for player in self.players]
-                with named(out):
-                    self._write(output, piece, played)
+                with self.pace.taken(len(piece.y)):
+                    played = [player.play(piece, self.reading) for player in self.players]
+                    with named(out):
+                        self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]), True
                 first = self.players[0]
                 bound = None if first.certificate is None else first.certificate.bound
                 progress.tell(self.rows, first.loss, bound)
-                if state is not None and self.rows - saved >= save_every:
-                    self._store(state)
-                    saved = self.rows
-                if self.stop.signal:
+                if saving is not None and saving.due(self.rows):
+                    saving.store(self, output)
+                if self.stop.signal and not self.source.live:  # what a pipe gave is gone from it
                     break
         finally:
             progress.close()
-            if state is not None and whole and self.rows > saved:
-                self._store(state)
+            if saving is not None and whole and self.rows > saving.rows:
+                saving.store(self, output)
 
-    def _store(self, state: str) -> None:
-        from noregret.cli.state import store
-
-        store(state, self)
-
-    def _pieces(self) -> Iterator[Piece]:
+    def _pieces(self, saving: Saving | None) -> Iterator[Piece]:
         """The pieces; waiting for the next one may be interrupted."""
-        pieces = rounds_of(self.source.blocks(self.reading), self.encoding, self.reading)
-        while True:
-            try:
-                self.stop.waiting = self.source.live
-                piece = next(pieces, None)
-                self.stop.waiting = False
-            except Interrupted:
-                return
-            if piece is None:
-                return
-            yield piece
+
+        def most() -> int:
+            return self.pace.rows if saving is None else min(self.pace.rows, saving.left(self.rows))
+
+        blocks = self.source.blocks(self.reading)
+        limit = None if self.source.live else most
+        with suppress(Interrupted):
+            yield from rounds_of(blocks, self.encoding, self.reading, limit)
 
     def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
         columns: dict[str, Any] = {self.reading.unit: piece.places}

@@ -7,26 +7,30 @@ Python and a learner trained in Python can go on here.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import astuple
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from noregret import snapshot
+from noregret.cli.running import Running
 from noregret.errors import ParameterError, SnapshotError
+from noregret.snapshot import files
 
 if TYPE_CHECKING:
     from noregret.cli.session import Session
 
-__all__ = ["recall", "store"]
+__all__ = ["Saving", "recall"]
 
 HEAD = 1 << 16  # bytes at the beginning of a file that tell whether it is still the same
+OFTEN = 30.0  # seconds after which a state is written, however few the rows
 FIELDS = ("target", "features", "time", "calendar", "missing")
 
 
 def recall(path: str, session: Session) -> bool:
     """Let a session go on from a state file; False if there is none."""
+    files.sweep(Path(path).resolve())
     if not Path(path).exists():
-        if not Path(path).resolve().parent.is_dir():
-            raise ParameterError(f"--state {path}: there is no such folder")
         return False
     learner = snapshot.load(path)
     player = session.players[0]
@@ -64,8 +68,14 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
                 f"{asked[name]!r}: keep to it, or give another file"
             )
     encoding.recall(kept["encoding"])
-    session.reading.kinds |= {str(k): str(v) for k, v in kept["kinds"].items()}
+    encoding.kinds = {str(k): str(v) for k, v in kept["kinds"].items()}
+    session.reading.kinds |= encoding.kinds
+    if (sums := kept.get("running")) is not None:
+        V, Lam, largest, rounds = sums
+        session.players[0].running = Running(tuple(V), tuple(Lam), float(largest), int(rounds))
     source, key = kept["source"], session.source.key
+    if source["key"] == key:  # a pipe is taken to go on where the last one ended
+        session.mark = _mark(kept.get("output"))
     if key and source["key"] == key:
         session.reading.past = session.last = int(source["last"])
         if source["head"] is not None and _head(key, source["head"][0]) != source["head"]:
@@ -75,14 +85,25 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
             )
 
 
-def store(path: str, session: Session) -> None:
-    """Write the state file, whole or not at all."""
+def _mark(kept: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Where the output was, in a form that makes sense."""
+    if kept is None:
+        return None
+    words = {name: str(kept[name]) for name in ("path", "kind", "sha256")}
+    return words | {"length": int(kept["length"])}
+
+
+def _store(path: str, session: Session, mark: dict[str, Any] | None) -> None:
+    """Write the state file, whole or not at all; `mark` says how far the output is on the disk."""
     key = session.source.key
+    sums = session.players[0].running
     extra = {
         "run": _asked(session),
         "encoding": session.encoding.memory(),
-        "kinds": session.reading.kinds,
-        "source": {"key": key, "last": session.last, "head": _head(key, HEAD)},
+        "kinds": dict(sorted(session.encoding.kinds.items())),
+        "source": {"key": key, "last": session.last if key else 0, "head": _head(key, HEAD)},
+        "output": mark,
+        "running": None if sums is None or not sums.finite else astuple(sums),
     }
     snapshot.save(session.players[0].learner, path, extra)
 
@@ -101,3 +122,28 @@ def _head(key: str, size: int) -> list[Any] | None:
     with path.open("rb") as file:
         head = file.read(int(size))
     return [len(head), hashlib.sha256(head).hexdigest()]
+
+
+class Saving:
+    """When a state is written, and where: every so many rows, and every now and then."""
+
+    def __init__(self, path: str, every: int) -> None:
+        self.path, self.every = path, every
+        self.rows = 0  # at the last time
+        self.at, self.cost = perf_counter(), 0.0
+
+    def left(self, rows: int) -> int:
+        """How many rows may come before the next time."""
+        return max(1, self.rows + self.every - rows)
+
+    def due(self, rows: int) -> bool:
+        """Whether it is time; large states are not written so often that they slow a run down."""
+        late = perf_counter() - self.at > max(OFTEN, 20.0 * self.cost)
+        return late or rows - self.rows >= self.every
+
+    def store(self, session: Session, output: Any) -> None:
+        """Write the output to the disk, then the state that says how far it is."""
+        begin = perf_counter()
+        _store(self.path, session, output.mark())
+        self.rows, self.at = session.rows, perf_counter()
+        self.cost = self.at - begin

@@ -45,8 +45,11 @@ class Core(Protocol):
         """Learn the round; return by how much the best expert's regularised loss grew."""
         ...
 
-    def replay(self, xs: Matrix, ys: Matrix) -> Track:
-        """Look at and absorb every row; on failure the state is as before."""
+    def replay(self, xs: Matrix, ys: Matrix, fit: Vector | None = None) -> Track:
+        """Look at and absorb every row; on failure the state is as before.
+
+        `fit` (2,), a sum with its compensation, goes on from where the rounds before left it.
+        """
         ...
 
     def grown(self, k: int) -> Core:

@@ -111,11 +111,12 @@ class DriftCore:
         self.moved()
         return left
 
-    def replay(self, xs: Matrix, ys: Matrix) -> Track:
+    def replay(self, xs: Matrix, ys: Matrix, fit: Vector | None = None) -> Track:
         """Look at and absorb every row in one compiled loop."""
         T = xs.shape[0]
+        fit = np.zeros(2) if fit is None else fit
         drifts = steps(self.drift, self.rounds + 2, T)
-        mean, root, fit = np.empty(ys.shape), np.empty(T), np.zeros(2)
+        mean, root = np.empty(ys.shape), np.empty(T)
         before = self.factor.copy(), self.work[AT].copy()
         failed = ops.stream(self.factor, self.work, xs, ys, drifts, mean, root, fit)
         if failed >= 0:

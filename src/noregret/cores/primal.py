@@ -75,10 +75,11 @@ class PrimalCore:
     def moved(self) -> None:
         """Nothing: fixed experts do not count rounds."""
 
-    def replay(self, xs: Matrix, ys: Matrix) -> Track:
+    def replay(self, xs: Matrix, ys: Matrix, fit: Vector | None = None) -> Track:
         """Look at and absorb every row: a compiled loop, or blocks in BLAS-3 for large n."""
         T, n = xs.shape
-        mean, root, fit = np.empty(ys.shape), np.empty(T), np.zeros(2)
+        fit = np.zeros(2) if fit is None else fit
+        mean, root = np.empty(ys.shape), np.empty(T)
         before = self.factor.copy()
         if n < CROSSOVER:
             failed = ops.stream(self.factor, self.work, xs, ys, mean, root, fit)

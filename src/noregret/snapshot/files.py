@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from time import time
+from typing import IO, Any
 
 from noregret.errors import SnapshotError
 from noregret.snapshot.frame import LARGEST_FILE, unpack
 
-__all__ = ["opened", "place", "read", "write"]
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked, and nothing swept
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["opened", "place", "read", "replaced", "settle", "sweep", "write"]
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 CREATE |= getattr(os, "O_CLOEXEC", 0)
+YOUNG = 10.0  # seconds: its process may not hold it yet, or not any more and be about to rename it
 
 
 def place(path: Any) -> Path:
@@ -33,36 +42,66 @@ def write(path: Path, data: bytes) -> None:
     Whatever happens, the place holds the old file or the new one, whole.  A file that is replaced
     keeps its permissions; a new one has those that the system gives to new files.
     """
-    beside: Path | None = None
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise SnapshotError(
                 f"{path} is a link, a folder or a device: give the place of the file itself"
             )
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-        new = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
-        fd = os.open(new, CREATE, 0o666 if mode is None else 0o600)  # less what the umask takes
-        beside = new
-        with os.fdopen(fd, "wb") as file:
+        with replaced(path) as file:
             file.write(data)
+    except SnapshotError:
+        raise
+    except (OSError, ValueError) as refusal:
+        raise SnapshotError(f"{path} cannot be written: {refusal}") from refusal
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the place of another one when it is whole and on the disk."""
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    new = path.with_name(f"{_stem(path)}{secrets.token_hex(8)}.tmp")
+    fd = os.open(new, CREATE, 0o666 if mode is None else 0o600)  # less what the umask takes
+    try:
+        with os.fdopen(fd, "wb") as file:
+            _hold(fd)
+            yield file
             file.flush()
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(fd, mode)
             os.fsync(fd)
         new.replace(path)
-        beside = None
-        _settle(path.parent)
-    except SnapshotError:
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
         raise
-    except (OSError, ValueError) as refusal:
-        raise SnapshotError(f"{path} cannot be written: {refusal}") from refusal
-    finally:
-        if beside is not None:
-            with suppress(OSError):
-                beside.unlink()
+    settle(path.parent)
 
 
-def _settle(folder: Path) -> None:
+def sweep(path: Path) -> None:
+    """Remove what processes that were killed while they wrote this file have left beside it."""
+    if fcntl is None:
+        return
+    ours = re.compile(re.escape(_stem(path)) + r"[0-9a-f]{16}\.tmp")
+    for left in path.parent.iterdir():
+        if ours.fullmatch(left.name):
+            with suppress(OSError), left.open("rb") as file:  # one that is held has its process
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if time() - left.stat().st_mtime > YOUNG:
+                    left.unlink()
+
+
+def _stem(path: Path) -> str:
+    return f".{path.name[:100]}."
+
+
+def _hold(fd: int) -> None:
+    """Show that a file has a process: the lock dies with it."""
+    if fcntl is not None:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def settle(folder: Path) -> None:
     """Flush the folder itself, so that the new name outlasts a power cut; not on Windows."""
     if os.name == "posix":
         fd = os.open(folder, os.O_RDONLY)

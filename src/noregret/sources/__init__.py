@@ -108,9 +108,12 @@ class Source:
 
     def blocks(self, reading: Reading | None = None) -> Iterator[Block]:
         """The rows, a block at a time; an error says where."""
-        found = self._blocks(reading or self.reading())
+        reading = reading or self.reading()
+        found = self._blocks(reading)
         # Bad rows are counted where they are read, and a state file must not count ahead.
-        return found if self.live or self.skip_bad or self.database else ahead(found)
+        if self.live or self.skip_bad or self.database:
+            return found
+        return ahead(found, reading.waiting)
 
     def _blocks(self, reading: Reading) -> Iterator[Block]:
         if self.database:
@@ -137,7 +140,10 @@ class Source:
             tables = {"parquet": read_parquet, "arrow": read_arrow, "npz": read_npz}
             yield from tables[kind](path, reading)
             return
-        chunks = chunks_of_pipe(sys.stdin.buffer) if self.live else chunks_of_file(path, reading)
+        if self.live:
+            chunks = chunks_of_pipe(sys.stdin.buffer, reading)
+        else:
+            chunks = chunks_of_file(path, reading)
         lines = whole_lines(chunks, reading, quoted=kind == "csv")
         if kind == "csv":
             yield from read_delimited(lines, reading, self._delimiter(), self.names)

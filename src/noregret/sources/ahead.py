@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
@@ -12,8 +13,12 @@ __all__ = ["ahead"]
 T = TypeVar("T")
 
 
-def ahead(made: Iterator[T]) -> Iterator[T]:
+def ahead(
+    made: Iterator[T], held: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Iterator[T]:
     """The same things in the same order, made a few ahead in a thread; an error comes in its turn.
+
+    `held` is entered while nothing is done but wait for the next one.
 
     >>> list(ahead(iter([1, 2, 3])))
     [1, 2, 3]
@@ -46,7 +51,8 @@ def ahead(made: Iterator[T]) -> Iterator[T]:
     try:
         while True:
             try:
-                things, error = waiting.get(timeout=0.5)  # a signal may come meanwhile
+                with held():
+                    things, error = waiting.get(timeout=0.5)  # a signal may come meanwhile
             except Empty:
                 continue
             if error is not None:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,6 +102,8 @@ class Reading:
     past: int = 0  # the last line or row that an earlier run took
     bad: int = 0
     first: str = ""  # what was wrong with the first bad row
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Held while nothing is under way but a wait for rows: only there may a signal raise."""
 
     def place(self, number: int, column: str | None = None) -> str:
         """The place in words."""
@@ -111,12 +114,12 @@ class Reading:
         """Count a bad row, or refuse it."""
         if number <= self.past:
             return
-        self.bad += 1
         message = f"{self.place(number, column)}: {complaint}"
+        if self.bad >= self.allowed:
+            count = f" (bad row number {self.bad + 1}, {self.allowed} tolerated)"
+            raise SourceError(message + (count if self.allowed else ""))
+        self.bad += 1
         self.first = self.first or message
-        if self.bad > self.allowed:
-            more = f" (bad row number {self.bad}, {self.allowed} tolerated)" if self.allowed else ""
-            raise SourceError(message + more)
 
     def fail(self, complaint: str, number: int | None = None) -> SourceError:
         """An error that no tolerance helps against."""

@@ -14,7 +14,7 @@ first value, and features are in the order of their birth.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -44,6 +44,7 @@ class Piece(NamedTuple):
     y: Vector
     places: Integers
     times: list[str | None] | None
+    edge: bool = True  # that of a block, or before a feature is born; else cut off for time's sake
 
 
 class Birth(NamedTuple):
@@ -75,18 +76,19 @@ class Encoding:
     sums: dict[int, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)  # by column: values seen
     left_out: dict[str, None] = field(default_factory=dict)  # times that are no features
+    kinds: dict[str, str] = field(default_factory=dict)  # of columns that have had a value
     met: bool = False  # the target has been there
     rows: int = 0  # that have come in this reading
 
     def memory(self) -> dict[str, Any]:
-        """All that must be kept to go on later, as JSON has it."""
+        """All that must be kept to go on later, as JSON has it, however the rows were cut."""
         return {
             "slots": list(self.slots),
             "numbers": dict(self.numbers),
             "categories": {name: dict(values) for name, values in self.categories.items()},
-            "last": [[slot, value] for slot, value in self.last.items()],
-            "sums": [[slot, value] for slot, value in self.sums.items()],
-            "counts": dict(self.counts),
+            "last": [[slot, value] for slot, value in sorted(self.last.items())],
+            "sums": [[slot, value] for slot, value in sorted(self.sums.items())],
+            "counts": {name: count for name, count in sorted(self.counts.items()) if count},
             "met": self.met,
         }
 
@@ -98,10 +100,13 @@ class Encoding:
         self.sums = {int(slot): value for slot, value in memory["sums"]}
         self.counts, self.met = memory["counts"], memory["met"]
 
-    def pieces(self, block: Block, reading: Reading) -> Iterator[Piece]:
-        """The rounds of a block."""
+    def pieces(
+        self, block: Block, reading: Reading, most: Callable[[], int] | None = None
+    ) -> Iterator[Piece]:
+        """The rounds of a block; `most` says, before each piece, how many rows it may have."""
         if not len(block):
             return
+        first = self._first(block)
         self.rows += len(block)
         used = self._used(block, reading)
         if self.calendar:
@@ -115,9 +120,26 @@ class Encoding:
         cuts = sorted({0, len(block), *(birth.row for birth in births)})
         for start, stop in pairwise(cuts):
             self._admit([birth for birth in births if birth.row == start])
-            yield self._piece(block.kept(slice(start, stop)), used)
+            while start < stop:
+                end = stop if most is None else min(stop, start + most())
+                piece = self._piece(block.kept(slice(start, end)), used, edge=end == stop)
+                for name in [name for name in first if first[name] <= piece.places[-1]]:
+                    self.kinds[name] = block.kinds[name]
+                    del first[name]
+                yield piece
+                start = end
 
-    def _piece(self, block: Block, used: list[str]) -> Piece:
+    def _first(self, block: Block) -> dict[str, int]:
+        """Where columns that had no value before have their first."""
+        found = {}
+        for name in block.columns:
+            if name not in self.kinds and name in block.kinds:
+                gaps = block.gaps(name)
+                if gaps is None or not gaps.all():
+                    found[name] = int(block.places[0 if gaps is None else int(np.argmin(gaps))])
+        return found
+
+    def _piece(self, block: Block, used: list[str], *, edge: bool) -> Piece:
         """Rows whose features are all there."""
         X = np.zeros((len(block), len(self.slots)), order="F")
         for name in used:
@@ -127,7 +149,7 @@ class Encoding:
             X[:, : len(CALENDAR)] = _calendar(block.columns[self.time])
         y = block.columns.get(self.target, np.full(len(block), np.nan))
         times = None if self.time is None else block.columns.get(self.time)
-        return Piece(Frame(list(self.slots), X), y, block.places, times)
+        return Piece(Frame(list(self.slots), X), y, block.places, times, edge)
 
     def wanted(self) -> frozenset[str] | None:
         """The columns that matter; None: all."""
@@ -237,7 +259,7 @@ class Encoding:
                 if there is not None and there.any():
                     found.append(Birth(int(np.argmax(there)), j, name, None))
                 continue
-            known = self.categories.setdefault(name, {})
+            known = self.categories.get(name, {})
             new = [v for v in dict.fromkeys(values) if v is not None and v not in known]
             if new:
                 first = {v: i for i, v in zip(range(len(values) - 1, -1, -1), reversed(values))}
@@ -260,7 +282,7 @@ class Encoding:
             if value is None:
                 self.numbers[name] = slot
             else:
-                self.categories[name][value] = slot
+                self.categories.setdefault(name, {})[value] = slot
 
     def _fill(self, X: Any, block: Block, name: str) -> None:
         """Write one column's features into X."""
@@ -270,7 +292,7 @@ class Encoding:
             if slots:
                 X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
         else:
-            places = self.categories[name]
+            places = self.categories.get(name, {})
             slots = list(places.values())
             rows = [i for i, value in enumerate(values) if value is not None]
             X[rows, [places[values[i]] for i in rows]] = 1.0

@@ -7,9 +7,11 @@ megabyte) is bad: where that is tolerated it is made empty, so that the numbers 
 from __future__ import annotations
 
 import os
+import select
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter
 from typing import IO
 
 import numpy as np
@@ -19,6 +21,8 @@ from noregret.sources.block import Reading
 __all__ = ["LONGEST", "Lines", "chunks_of_file", "chunks_of_pipe", "whole_lines"]
 
 READ = 1 << 24  # bytes at a time
+FIRST = 1 << 12  # bytes of a pipe that are read at first
+PAUSE = 0.2  # seconds that a chunk of a pipe may take whoever takes it
 LONGEST = 1 << 20  # bytes of a line
 QUOTE = b'"'
 
@@ -26,11 +30,25 @@ Lines = tuple[bytes, int, int]
 """Whole lines, the number of the first, and how many of them end in a line break."""
 
 
-def chunks_of_pipe(stream: IO[bytes]) -> Iterator[bytes]:
-    """Whatever has arrived, as soon as it has."""
-    handle = stream.fileno()
-    while chunk := os.read(handle, READ):
+def chunks_of_pipe(stream: IO[bytes], reading: Reading) -> Iterator[bytes]:
+    """Whatever has arrived, as soon as it has, and no more of it than can be learned at once.
+
+    What was read is gone from the pipe: a run that is stopped takes the rest of a chunk first.
+    """
+    handle, size = stream.fileno(), FIRST
+    while True:
+        if os.name == "posix":
+            with reading.waiting():
+                select.select([handle], [], [])
+        chunk = os.read(handle, size)
+        if not chunk:
+            return
+        begin = perf_counter()
         yield chunk
+        if perf_counter() - begin > PAUSE:
+            size = max(size // 4, 1 << 8)
+        elif len(chunk) == size:
+            size = min(2 * size, READ)
 
 
 def chunks_of_file(path: Path, reading: Reading) -> Iterator[bytes]:

@@ -1,0 +1,159 @@
+"""Forecasts that advance together with a state file, whatever stops a run.
+
+A state says how far the output was when it was written: the length of its text and a digest of
+it, on the disk before the state is.  A run that resumes drops what lies beyond, and refuses an
+output that is shorter or other than that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import IO, Any
+
+from noregret.cli.output import Lines, Parquet, placed
+from noregret.errors import ParameterError
+from noregret.replay import module
+from noregret.snapshot import files
+
+__all__ = ["KeptLines", "KeptParquet", "open_kept"]
+
+READ = 1 << 20  # bytes at a time
+Mark = dict[str, Any]
+"""Where an output was: path, kind, length and sha256."""
+
+
+def open_kept(
+    place: str, kind: str | None, mark: Mark | None, *, past: int
+) -> KeptLines | KeptParquet:
+    """The output of a run with a state; it goes on from `mark`, if that is of the same file."""
+    path, kind = placed(place, kind)
+    path = path.resolve()
+    if mark is None or mark["path"] != str(path):
+        if past and path.exists() and path.stat().st_size:
+            raise ParameterError(
+                f"--out {place} is there, and not of the run that this one resumes: "
+                "give another file"
+            )
+        mark = None
+    elif mark["kind"] != kind:
+        raise ParameterError(f"--out {place} was begun as {mark['kind']}: keep to it")
+    return KeptParquet(path, mark) if kind == "parquet" else KeptLines(path, kind, mark)
+
+
+class KeptLines(Lines):
+    """CSV or JSON lines whose length and digest are known."""
+
+    def __init__(self, path: Path, kind: str, mark: Mark | None, out: Path | None = None) -> None:
+        self.path, self.out = path, out or path
+        self.length, self.digest = 0, hashlib.sha256()
+        file = path.open("wb") if mark is None else self._taken_up(mark)
+        super().__init__(file, kind, header=not self.length)
+
+    def _taken_up(self, mark: Mark) -> IO[bytes]:
+        """The file of an earlier run, without what that run wrote after its state."""
+        wanted = int(mark["length"])
+        try:
+            file = self.path.open("r+b")
+        except FileNotFoundError:
+            raise ParameterError(f"--out {self.out} is gone: {REMEDY}") from None
+        while part := file.read(min(READ, wanted - self.length)):
+            self.length += len(part)
+            self.digest.update(part)
+        if self.length < wanted or self.digest.hexdigest() != mark["sha256"]:
+            file.close()
+            short = f"is {wanted - self.length:,} bytes shorter than when"
+            what = short if self.length < wanted else "is not what it was when"
+            raise ParameterError(f"--out {self.out} {what} the state was written: {REMEDY}")
+        file.truncate()
+        return file
+
+    def _put(self, text: bytes) -> None:
+        super()._put(text)
+        self.length += len(text)
+        self.digest.update(text)
+
+    def mark(self) -> Mark:
+        """Where the output is, when all of it is on the disk."""
+        os.fsync(self.file.fileno())
+        files.settle(self.path.parent)
+        digest = self.digest.hexdigest()
+        return {
+            "path": str(self.out),
+            "kind": self.kind,
+            "length": self.length,
+            "sha256": digest,
+        }
+
+
+REMEDY = "put it back as it was, or give another file for the rows to come"
+
+
+class KeptParquet:
+    """Parquet, whose footer is written last: till then all rows are in a CSV file beside it."""
+
+    def __init__(self, path: Path, mark: Mark | None) -> None:
+        self.path, self.rows = path, path.with_name(f"{path.name}.part.csv")
+        self.arrow = module("pyarrow", "writing Parquet")
+        self.parquet = module("pyarrow.parquet", "writing Parquet")
+        files.sweep(path)
+        files.sweep(self.rows)
+        if mark is not None and not self.rows.exists() and path.exists():
+            self._unpack()
+        self.lines = KeptLines(self.rows, "csv", mark, out=path)
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Append."""
+        self.lines.write(columns)
+
+    def mark(self) -> Mark:
+        """Where the text is that the file is made of."""
+        return self.lines.mark() | {"kind": "parquet"}
+
+    def close(self) -> None:
+        """Make the file of its text."""
+        self.lines.close()
+        if self.lines.length:
+            self._pack()
+        self.rows.unlink()
+
+    def _pack(self) -> None:
+        csv = module("pyarrow.csv", "writing Parquet")
+        with self.rows.open("rb") as file:
+            place, *names = file.readline().decode().strip().split(",")
+        types = {name: self.arrow.float64() for name in names} | {place: self.arrow.int64()}
+        types |= {"time": self.arrow.string()} if "time" in names else {}
+        reader = csv.open_csv(
+            self.rows,
+            parse_options=csv.ParseOptions(newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                column_types=types, null_values=[""], strings_can_be_null=True
+            ),
+        )
+        with (
+            files.replaced(self.path) as file,
+            reader,
+            self.parquet.ParquetWriter(file, reader.schema) as writer,
+        ):
+            for batch in reader:
+                writer.write_batch(batch, row_group_size=Parquet.ROWS)
+
+    def _unpack(self) -> None:
+        """The text of a file that is whole, as it was."""
+        try:
+            with files.replaced(self.rows) as text, self.parquet.ParquetFile(self.path) as file:
+                lines = Lines(text, "csv", header=True)
+                for batch in file.iter_batches(batch_size=Parquet.ROWS):
+                    arrays = zip(batch.schema, batch.columns)
+                    lines.write(
+                        {field.name: self._values(field, column) for field, column in arrays}
+                    )
+        except (OSError, self.arrow.ArrowException) as wrong:
+            said = " ".join(str(wrong).split())
+            raise ParameterError(f"--out {self.path} cannot be read ({said}): {REMEDY}") from None
+
+    def _values(self, field: Any, column: Any) -> Any:
+        if self.arrow.types.is_string(field.type):
+            return column.to_pylist()
+        return column.to_numpy(zero_copy_only=False)
