@@ -49,7 +49,8 @@ class KeptLines(Lines):
         self.path, self.out = path, out or path
         self.length, self.digest = 0, hashlib.sha256()
         file = path.open("wb") if mark is None else self._taken_up(mark)
-        super().__init__(file, kind, header=not self.length)
+        self.resumed = self.length > 0
+        super().__init__(file, kind, header=not self.resumed)
 
     def _taken_up(self, mark: Mark) -> IO[bytes]:
         """The file of an earlier run, without what that run wrote after its state."""
@@ -102,6 +103,7 @@ class KeptParquet:
         if mark is not None and not self.rows.exists() and path.exists():
             self._unpack()
         self.lines = KeptLines(self.rows, "csv", mark, out=path)
+        self.resumed = self.lines.resumed
 
     def write(self, columns: dict[str, Any]) -> None:
         """Append."""
@@ -132,9 +134,9 @@ class KeptParquet:
             ),
         )
         with (
-            files.replaced(self.path) as file,
+            files.replaced(self.path) as new,
             reader,
-            self.parquet.ParquetWriter(file, reader.schema) as writer,
+            self.parquet.ParquetWriter(new, reader.schema) as writer,
         ):
             for batch in reader:
                 writer.write_batch(batch, row_group_size=Parquet.ROWS)
@@ -145,15 +147,13 @@ class KeptParquet:
             with files.replaced(self.rows) as text, self.parquet.ParquetFile(self.path) as file:
                 lines = Lines(text, "csv", header=True)
                 for batch in file.iter_batches(batch_size=Parquet.ROWS):
-                    arrays = zip(batch.schema, batch.columns)
-                    lines.write(
-                        {field.name: self._values(field, column) for field, column in arrays}
-                    )
+                    arrays = zip(batch.schema.names, batch.columns)
+                    lines.write({name: self._values(column) for name, column in arrays})
         except (OSError, self.arrow.ArrowException) as wrong:
             said = " ".join(str(wrong).split())
             raise ParameterError(f"--out {self.path} cannot be read ({said}): {REMEDY}") from None
 
-    def _values(self, field: Any, column: Any) -> Any:
-        if self.arrow.types.is_string(field.type):
+    def _values(self, column: Any) -> Any:
+        if self.arrow.types.is_string(column.type):
             return column.to_pylist()
         return column.to_numpy(zero_copy_only=False)

@@ -71,7 +71,7 @@ class Running:
 
 
 def _summed(held: Sum, terms: Vector) -> tuple[Vector, Sum]:
-    """The sum after every term, compensated (Neumaier); one term after the other, never in pairs."""
+    """The sum after every term, compensated (Neumaier); one term after the other."""
     sums = np.cumsum(np.concatenate([held[:1], terms]))
     before, after = sums[:-1], sums[1:]
     larger = np.abs(before) >= np.abs(terms)

@@ -100,6 +100,7 @@ class Session:
         self.mark: dict[str, Any] | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
+        self.shift = 0  # lines of the pipes that this one goes on from
 
     def run(
         self,
@@ -148,6 +149,8 @@ class Session:
                 from noregret.cli.kept import open_kept
 
                 output = open_kept(out, out_format, self.mark, past=self.reading.past)
+                if self.source.live and output.resumed:
+                    self.shift = self.last - self.source.headed
         try:
             with self.stop.heard():
                 self._play(output, out, saving)
@@ -166,7 +169,7 @@ class Session:
                     with named(out):
                         self._write(output, piece, played)
                 self.rows += len(piece.y)
-                self.last, whole = int(piece.places[-1]), True
+                self.last, whole = int(piece.places[-1]) + self.shift, True
                 first = self.players[0]
                 bound = None if first.certificate is None else first.certificate.bound
                 progress.tell(self.rows, first.loss, bound)
@@ -191,7 +194,7 @@ class Session:
             yield from rounds_of(blocks, self.encoding, self.reading, limit)
 
     def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
-        columns: dict[str, Any] = {self.reading.unit: piece.places}
+        columns: dict[str, Any] = {self.reading.unit: piece.places + self.shift}
         if self.encoding.time is not None and piece.times is not None:
             columns["time"] = list(piece.times)
         columns["y"] = piece.y

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Saving", "recall"]
 
 HEAD = 1 << 16  # bytes at the beginning of a file that tell whether it is still the same
-OFTEN = 30.0  # seconds after which a state is written, however few the rows
+OFTEN = 30.0  # seconds after which a state is written, however few the rows,
+SHARE = 20.0  # or so many times as long as it took the last time
 FIELDS = ("target", "features", "time", "calendar", "missing")
 
 
@@ -76,8 +77,9 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
     source, key = kept["source"], session.source.key
     if source["key"] == key:  # a pipe is taken to go on where the last one ended
         session.mark = _mark(kept.get("output"))
+        session.last = int(source["last"])
     if key and source["key"] == key:
-        session.reading.past = session.last = int(source["last"])
+        session.reading.past = session.last
         if source["head"] is not None and _head(key, source["head"][0]) != source["head"]:
             raise ParameterError(
                 f"{session.source.data} has changed since {path} was written: its beginning is "
@@ -101,7 +103,7 @@ def _store(path: str, session: Session, mark: dict[str, Any] | None) -> None:
         "run": _asked(session),
         "encoding": session.encoding.memory(),
         "kinds": dict(sorted(session.encoding.kinds.items())),
-        "source": {"key": key, "last": session.last if key else 0, "head": _head(key, HEAD)},
+        "source": {"key": key, "last": session.last, "head": _head(key, HEAD)},
         "output": mark,
         "running": None if sums is None or not sums.finite else astuple(sums),
     }
@@ -138,7 +140,7 @@ class Saving:
 
     def due(self, rows: int) -> bool:
         """Whether it is time; large states are not written so often that they slow a run down."""
-        late = perf_counter() - self.at > max(OFTEN, 20.0 * self.cost)
+        late = perf_counter() - self.at > max(OFTEN, self.cost * SHARE)
         return late or rows - self.rows >= self.every
 
     def store(self, session: Session, output: Any) -> None:

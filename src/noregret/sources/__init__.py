@@ -82,6 +82,11 @@ class Source:
             return f"{self.data} {self.query}"
         return str(Path(self.data).resolve())
 
+    @property
+    def headed(self) -> bool:
+        """Whether the first line names the columns."""
+        return self.kind() == "csv" and self.names is None and not self.database
+
     def reading(self) -> Reading:
         """A reading that has read nothing."""
         text = self.kind() in ("csv", "jsonl", "libsvm") and not self.database

@@ -118,8 +118,9 @@ class Encoding:
             return
         births = self._births(block, used)
         cuts = sorted({0, len(block), *(birth.row for birth in births)})
-        for start, stop in pairwise(cuts):
-            self._admit([birth for birth in births if birth.row == start])
+        for begin, stop in pairwise(cuts):
+            self._admit([birth for birth in births if birth.row == begin])
+            start = begin
             while start < stop:
                 end = stop if most is None else min(stop, start + most())
                 piece = self._piece(block.kept(slice(start, end)), used, edge=end == stop)
@@ -159,7 +160,7 @@ class Encoding:
 
     def finish(self, reading: Reading) -> None:
         """Nothing more will come."""
-        if not self.rows and not reading.past and not reading.bad:
+        if not self.rows and not self.met and not reading.past and not reading.bad:
             raise reading.fail("there is not one row in it")
         if self.rows and not self.met:
             raise reading.fail(f"there is not one row with a column {self.target!r}")
