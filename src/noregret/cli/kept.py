@@ -25,13 +25,13 @@ Mark = dict[str, Any]
 
 
 def open_kept(
-    place: str, kind: str | None, mark: Mark | None, *, past: int
+    place: str, kind: str | None, mark: Mark | None, *, resumed: bool
 ) -> KeptLines | KeptParquet:
     """The output of a run with a state; it goes on from `mark`, if that is of the same file."""
     path, kind = placed(place, kind)
     path = path.resolve()
     if mark is None or mark["path"] != str(path):
-        if past and path.exists() and path.stat().st_size:
+        if resumed and path.exists() and path.stat().st_size:
             raise ParameterError(
                 f"--out {place} is there, and not of the run that this one resumes: "
                 "give another file"

@@ -97,6 +97,7 @@ class Session:
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
         self.pace = Pace()
+        self.resumed = False  # whether a state was of this source
         self.mark: dict[str, Any] | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
@@ -143,12 +144,12 @@ class Session:
 
     def _play_to(self, out: str | None, out_format: str | None, saving: Saving | None) -> None:
         with named(out):
-            if saving is None or out is None or out == "-":
+            if saving is None or out is None or out == "-" or _device(out):
                 output = open_output(out, out_format)
             else:
                 from noregret.cli.kept import open_kept
 
-                output = open_kept(out, out_format, self.mark, past=self.reading.past)
+                output = open_kept(out, out_format, self.mark, resumed=self.resumed)
                 if self.source.live and output.resumed:
                     self.shift = self.last - self.source.headed
         try:
@@ -258,6 +259,10 @@ def _certificates(player: Player) -> list[Any]:
         return []
     found: list[Any] = player.learner.certificates()
     return found
+
+
+def _device(place: str) -> bool:
+    return Path(place).exists() and not Path(place).is_file()
 
 
 def _apart(source: Source, **places: str | None) -> None:

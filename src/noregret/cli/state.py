@@ -76,7 +76,7 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
         session.players[0].running = Running(tuple(V), tuple(Lam), float(largest), int(rounds))
     source, key = kept["source"], session.source.key
     if source["key"] == key:  # a pipe is taken to go on where the last one ended
-        session.mark = _mark(kept.get("output"))
+        session.resumed, session.mark = True, _mark(kept.get("output"))
         session.last = int(source["last"])
     if key and source["key"] == key:
         session.reading.past = session.last

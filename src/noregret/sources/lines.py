@@ -37,10 +37,13 @@ def chunks_of_pipe(stream: IO[bytes], reading: Reading) -> Iterator[bytes]:
     """
     handle, size = stream.fileno(), FIRST
     while True:
-        if os.name == "posix":
-            with reading.waiting():
+        with reading.waiting():
+            if os.name == "posix":  # elsewhere only sockets can be waited for
                 select.select([handle], [], [])
-        chunk = os.read(handle, size)
+            else:
+                chunk = os.read(handle, size)
+        if os.name == "posix":  # where no signal can come between a chunk and whoever takes it
+            chunk = os.read(handle, size)
         if not chunk:
             return
         begin = perf_counter()
