@@ -250,6 +250,13 @@ def test_parquet_keeps_times_and_odd_numbers(tmp_path: Path) -> None:
     assert pl.read_parquet(kept).equals(pl.read_parquet(plain))
 
 
+def test_a_device_is_no_output_to_go_on_with(tmp_path: Path) -> None:
+    path = write(stream(20), tmp_path / "d.csv")
+    run = ("run", path, "-y", "y", "-q", "--state", tmp_path / "s.nr", "--out")
+    assert noregret(*run, os.devnull, "--out-format", "csv") == 0
+    assert nr.load(tmp_path / "s.nr").n_samples_seen_ == 20
+
+
 def test_pipes_chain_into_one_output(tmp_path: Path) -> None:
     frame = stream(40)
     whole = write(frame, tmp_path / "d.csv")

@@ -42,9 +42,7 @@ def test_replay_is_the_loop_to_the_bit(data: Rows, a, kind, drift, intercept) ->
     assert_array_equal(np.concatenate([p.forecast for p in parts]), forecasts)
     assert_array_equal(many.coef_, one.coef_)
     assert_array_equal(many.predict(data.X), [one.predict_one(x) for x in data.X])
-    for c, d in zip(one.certificates(), many.certificates(), strict=True):
-        assert c.loss == pytest.approx(d.loss, rel=1e-12)
-        assert c.comparator == pytest.approx(d.comparator, rel=1e-12)
+    assert many.certificates() == one.certificates()
 
 
 @pytest.mark.parametrize("shape", ["random", "collinear", "scaled", "small prior", "first huge"])
