@@ -177,7 +177,8 @@ def _read_nodes(f: Fields) -> tuple[Any, Any, Any, Any]:
     finer = f.numbers("finer", audits, CELLS, rule.finer.size)
     book = f.numbers("book", BOOK, 2)
     for some in (cells, *finer):
-        if not (some[PAID] >= 0.0).all() or abs(np.exp(some[PRIOR]).sum() - 1.0) > 1e-9:
+        priors = np.exp(np.minimum(some[PRIOR], 1.0))  # all are below 0, if they are right
+        if not (some[PAID] >= 0.0).all() or abs(priors.sum() - 1.0) > 1e-9:
             raise f.wrong("has weights that do not add up to 1, or a loss below 0")
     return rule.alphas, cells, finer, book
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.errors import SourceError
+from noregret.features import short
 from noregret.replay import module
 from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
 
@@ -77,7 +78,7 @@ def unique(names: list[str], reading: Reading) -> None:
         if not name:
             raise reading.fail(f"column {i + 1} has no name")
         if name in names[:i]:
-            raise reading.fail(f"two columns are called {name!r}")
+            raise reading.fail(f"two columns are called {short(name)}")
 
 
 def batches(found: Any, reading: Reading) -> Iterator[Block]:
@@ -107,7 +108,7 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
             columns[name], wrong = _numbers(array, reading)
             for row in np.flatnonzero(wrong & ~bad):
                 value = array[int(row)].as_py()
-                reading.skip(done + int(row) + 1, f"{value!r} is not a finite float64", name)
+                reading.skip(done + int(row) + 1, f"{short(value)} is not a finite float64", name)
             bad |= wrong
         elif kind == OTHER:
             columns[name] = [None] * batch.num_rows
