@@ -139,7 +139,8 @@ def _settle(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]
         _careful(
             head,
             0,
-            Reading("", "", 1, reading.words, reading.kinds, reading.wanted),
+            # Lone carriage returns make many rows of a line; what is bad is told when it is read.
+            Reading("", "", len(head), reading.words, reading.kinds, reading.wanted),
             delimiter,
             names,
         )
