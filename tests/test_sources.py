@@ -279,3 +279,10 @@ def test_columns_that_are_not_used_do_not_matter(tmp_path: Path, ending: str) ->
         rounds(source)
     with pytest.raises(SourceError, match="'absent'"):
         rounds(source, features=["none"], target="absent")
+
+
+def test_bad_rows_between_lone_carriage_returns_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"a;time;y\r\n1;2024-02-2\r:\r:")
+    with pytest.raises(SourceError, match=r"data\.csv, line 2: 2 cells in a file of 3 columns"):
+        rounds(Source(str(path)))

@@ -90,11 +90,14 @@ def short(value: Any) -> str:
     """The value for a message: one line, and not a long one."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
+    if isinstance(value, list | tuple | str | bytes):
+        value = value[:1000]  # the rest would be cut off all the same
     try:
-        text = " ".join(repr(value).split())
+        whole = repr(value)
     except Exception:  # noqa: BLE001  # a fraction of 5000 digits, or a stranger's class
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
+        whole = f"a {type(value).__name__}"
+    text = " ".join(whole[:1000].split())
+    return text if len(text) <= 60 and len(whole) <= 1000 else text[:57] + "..."
 
 
 def within(value: float, field: str) -> float:

@@ -9,6 +9,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 
 from noregret.errors import MergeError
+from noregret.locks import new_lock
 from noregret.stored import Stored
 from noregret.thawing import thawed
 
@@ -28,7 +29,7 @@ class Holder(Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """A learner that has seen nothing."""
         self: Self = super().__new__(cls)
-        self._lock, self._held = Lock(), None
+        self._lock, self._held = new_lock(), None
         return self
 
     def _run(self, held: Any, X: Any, y: Any) -> Any:
@@ -65,6 +66,6 @@ class Holder(Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
             return {"parameters": self.get_params(deep=False), "held": held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._lock, self._held = Lock(), thawed(state["held"])
+        self._lock, self._held = new_lock(), thawed(state["held"])
         for name, value in state["parameters"].items():
             setattr(self, name, value)

@@ -31,6 +31,7 @@ from noregret.hindsight import Hindsight, hindsight_of
 from noregret.kernel_stream import KernelStream
 from noregret.kernels import Kernel
 from noregret.ledger import Totals, totals
+from noregret.locks import new_lock
 from noregret.opening import AnyStream, open_for_many, open_for_one
 from noregret.replay import Replay, library_of
 from noregret.rules import Rule
@@ -82,7 +83,7 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """A learner that has seen nothing."""
         self: Self = super().__new__(cls)
-        self._lock, self._stream = Lock(), None
+        self._lock, self._stream = new_lock(), None
         return self
 
     def _rule(self) -> Rule:

@@ -12,8 +12,11 @@ import numpy as np
 
 from noregret.errors import ParameterError
 from noregret.replay import module
+from noregret.sources.block import NUMBER, kind_of_text
 
 __all__ = ["Lines", "Output", "Parquet", "named", "open_output", "placed"]
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that a spreadsheet works out
 
 
 class Output(Protocol):
@@ -54,6 +57,11 @@ class Lines:
 
     def write(self, columns: dict[str, Any]) -> None:
         """Append; numbers are written so that they read back as they were."""
+        if self.kind == "csv":
+            columns = {
+                name: list(map(harmless, values)) if isinstance(values, list) else values
+                for name, values in columns.items()
+            }
         frame = self.polars.DataFrame(
             {name: _series(self.polars, values) for name, values in columns.items()}
         )
@@ -115,6 +123,16 @@ class Parquet:
         self._flush()
         if self.writer is not None:
             self.writer.close()
+
+
+def harmless(text: Any) -> Any:
+    """Text for a cell of CSV that no spreadsheet takes for a formula; numbers stay as they are.
+
+    >>> [harmless(text) for text in ("=1+1", "@a", "-3.5", "+1e3", "2024-02-29", "-3.5+cmd()")]
+    ["'=1+1", "'@a", '-3.5', '+1e3', '2024-02-29', "'-3.5+cmd()"]
+    """
+    formula = isinstance(text, str) and text.startswith(FORMULA) and kind_of_text(text) != NUMBER
+    return f"'{text}" if formula else text
 
 
 def _series(polars: Any, values: Any) -> Any:

@@ -37,6 +37,8 @@ How cells are read:
 \b
 The output has a row a round: its line (or row), time, y, forecast, std (where the learner has a
 predictive distribution), loss, and the bound on the cumulative loss (where it was worked out).
+In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is no number)
+gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
 
 \b
 --state FILE is read if it is there, and written at the end, when interrupted (Ctrl-C, SIGTERM),

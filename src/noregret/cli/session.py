@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.cli import show
+from noregret.cli.apart import keep_apart
 from noregret.cli.engine import Played, Player, rounds_of
 from noregret.cli.lock import locked
 from noregret.cli.output import Output, named, open_output
 from noregret.cli.pace import Pace
 from noregret.cli.recorded import record, write_report
-from noregret.errors import ParameterError
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
@@ -115,7 +115,7 @@ class Session:
         quiet: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
-        _apart(self.source, out=out, state=state, report=report)
+        keep_apart(self.source, out=out, state=state, report=report)
         _keep_memory()
         if report is not None:
             record(report, self.players)
@@ -197,7 +197,7 @@ class Session:
     def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
         columns: dict[str, Any] = {self.reading.unit: piece.places + self.shift}
         if self.encoding.time is not None and piece.times is not None:
-            columns["time"] = list(piece.times)
+            columns["time"] = piece.times
         columns["y"] = piece.y
         for player, one in zip(self.players, played):
             stem = "" if len(self.players) == 1 else f"{player.name} "
@@ -263,16 +263,3 @@ def _certificates(player: Player) -> list[Any]:
 
 def _device(place: str) -> bool:
     return Path(place).exists() and not Path(place).is_file()
-
-
-def _apart(source: Source, **places: str | None) -> None:
-    """No file that is written may be the one that is read, or be written twice."""
-    read = source.data.partition(":")[2] if source.database else source.data
-    taken = {} if source.live or not read else {Path(read).resolve(): "the data"}
-    for option, place in places.items():
-        if place is None or place == "-":
-            continue
-        path = Path(place).resolve()
-        if path in taken and (path.is_file() or not path.exists()):
-            raise ParameterError(f"--{option} {place} is {taken[path]} too: give another file")
-        taken[path] = f"--{option}"

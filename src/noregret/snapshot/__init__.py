@@ -10,13 +10,13 @@ damaged, forged or foreign file is a SnapshotError.
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from typing import Any
 
 from noregret.errors import SnapshotError
 from noregret.features import short
 from noregret.snapshot import files, frame
+from noregret.snapshot.header import parsed, written
 from noregret.snapshot.kinds import Reader, Writer
 from noregret.snapshot.learners import LEARNERS
 from noregret.snapshot.values import forged
@@ -26,7 +26,6 @@ __all__ = ["extra_in", "from_bytes", "load", "save", "to_bytes"]
 FORMAT = "noregret model file"
 VERSION = 1
 RELEASE: str = import_module("noregret").__version__
-ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
@@ -53,8 +52,7 @@ def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     }
     if extra is not None:
         schema["extra"] = extra
-    header = ENCODER.encode(schema).encode()
-    return frame.pack(header, writer.pieces)
+    return frame.pack(written(schema), writer.pieces)
 
 
 def from_bytes(data: Any, /, **given: Any) -> Any:
@@ -119,19 +117,16 @@ def extra_in(path: Any) -> dict[str, Any] | None:
     {'rows': 7}
     """
     header, _ = files.read(files.place(path))
-    try:
-        extra = json.loads(header, parse_constant=_no_constant).get("extra")
-    except (ValueError, AttributeError, RecursionError) as wrong:
-        raise forged("the header", f"cannot be read: {short(wrong)}") from None
+    extra = parsed(header).get("extra")
     if extra is not None and type(extra) is not dict:
         raise forged("extra", "has no fields")
     return extra
 
 
 def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
+    schema = parsed(header)
     try:
-        schema = json.loads(header, parse_constant=_no_constant)
-        if type(schema) is not dict or schema.get("format") != FORMAT:
+        if schema.get("format") != FORMAT:
             raise forged("the header", "is not that of a model file")
         version = schema.get("version")
         if type(version) is not int or version < 1:
@@ -152,7 +147,3 @@ def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
     except (ValueError, RecursionError, MemoryError) as wrong:
         raise forged("the header", f"cannot be read: {short(wrong)}") from None
     return learner
-
-
-def _no_constant(text: str) -> Any:
-    raise forged("the header", f"has {text}, which is not JSON")

@@ -21,7 +21,7 @@ from noregret.errors import SnapshotError
 
 __all__ = ["LARGEST_FILE", "LARGEST_HEADER", "Source", "pack", "unpack"]
 
-LARGEST_HEADER = 16 * 2**20
+LARGEST_HEADER = 8 * 2**20
 """Bytes of JSON at the most: names, labels, inputs that are objects."""
 LARGEST_FILE = 2**32 - 2**16
 """What a zip without extensions can hold."""

@@ -23,6 +23,7 @@ from noregret.types import Matrix
 __all__ = ["Fields", "Reader", "Writer", "register"]
 
 LARGEST_COUNT = 2**53
+LONGEST_NAME = 1000  # of a function
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,13 @@ class Writer:
         role = key.group(1) if key else where
         if not role.isidentifier() and not key:
             role = getattr(function, "__name__", type(function).__name__)
-        return {"given": role, "called": _called(function)}
+        called = _called(function)
+        if max(len(role), len(called)) > LONGEST_NAME:
+            raise SnapshotError(
+                f"{short(where)} is a function whose name has over {LONGEST_NAME} letters: "
+                "rename it"
+            )
+        return {"given": role, "called": called}
 
 
 class Reader:
@@ -109,6 +116,11 @@ class Reader:
     def __init__(self, numbers: bytes, given: dict[str, Any]) -> None:
         self._left = np.frombuffer(numbers, dtype="<f8")
         self._given, self._used = given, set[str]()
+
+    @property
+    def left(self) -> int:
+        """How many numbers are still to be taken."""
+        return self._left.size
 
     def take(self, shape: tuple[int, ...], where: str) -> Matrix:
         """The next numbers, as an array of its own."""
@@ -141,6 +153,8 @@ class Reader:
         role, called = stored.get("given"), stored.get("called")
         if type(role) is not str or type(called) is not str or len(stored) != 2:
             raise forged(where, f"= {short(stored)} names no function")
+        if max(len(role), len(called)) > LONGEST_NAME:
+            raise forged(where, f"= {short(stored)} has a name too long for a function")
         for name in (role, called, called.rpartition(".")[2]):
             if name in self._given:
                 self._used.add(name)
@@ -204,11 +218,11 @@ class Fields:
             return None
         return self.inner(name)
 
-    def things(self, name: str, *types: type) -> list[Any]:
-        """A list of things."""
+    def things(self, name: str, *types: type, most: int) -> list[Any]:
+        """A list of things, at most so many."""
         stored, where = self._take(name)
-        if type(stored) is not list:
-            raise forged(where, "is no list")
+        if type(stored) is not list or len(stored) > most:
+            raise forged(where, f"is no list of up to {most} things")
         return [self.reader.thing(s, types, f"{where}[{k}]") for k, s in enumerate(stored)]
 
     def value(self, name: str) -> Any:
@@ -220,7 +234,7 @@ class Fields:
         stored, where = self._take(name)
         if type(stored) is not dict:
             raise forged(where, "is no list of names")
-        return {key: self.reader.value(v, key) for key, v in stored.items()}
+        return {key: self.reader.value(v, key[:60]) for key, v in stored.items()}
 
     def whole(self, name: str, low: int = 0, high: int = LARGEST_COUNT) -> int:
         """A whole number within limits."""
@@ -259,7 +273,9 @@ class Fields:
         """The shape of the numbers to come, so many sides; the numbers are still to be taken."""
         where = f"{self.where}.{name}"
         stored = self._stored.get(name)
-        whole = type(stored) is list and all(type(s) is int and s >= 0 for s in stored)
+        whole = type(stored) is list and all(
+            type(s) is int and 0 <= s <= LARGEST_COUNT for s in stored
+        )
         if not whole or stored is None or len(stored) != sides:
             raise forged(where, f"= {short(stored)} is no shape of {sides} sides")
         return tuple(stored)

@@ -41,6 +41,7 @@ from noregret.losses import LARGEST
 from noregret.maps import Inputs
 from noregret.snapshot.kinds import LARGEST_COUNT, Fields, Writer, register
 from noregret.snapshot.spaces import read_points, write_points
+from noregret.snapshot.values import spread
 from noregret.types import Matrix
 
 __all__ = ["read_kernel_lms", "read_net", "write_kernel_lms", "write_net"]
@@ -97,6 +98,7 @@ def _read_layer(f: Fields) -> KernelLayer:
         raise f.wrong("has no patterns")
     if inputs.door is not None and points.size and np.abs(points).max() > LARGEST_FEATURE:
         raise f.wrong("has a pattern that could not have been learned")
+    spread(map(pattern_key, points))
     layer = KernelLayer(inputs, points, coefs, facts, size, rounds)
     if len(layer._index) != sum(pattern_key(x) is not None for x in points):
         raise f.wrong("has a pattern twice")
@@ -175,7 +177,8 @@ def _read_nodes(f: Fields) -> tuple[Any, Any, Any, Any]:
     finer = f.numbers("finer", audits, CELLS, rule.finer.size)
     book = f.numbers("book", BOOK, 2)
     for some in (cells, *finer):
-        if not (some[PAID] >= 0.0).all() or abs(np.exp(some[PRIOR]).sum() - 1.0) > 1e-9:
+        priors = np.exp(np.minimum(some[PRIOR], 1.0))  # all are below 0, if they are right
+        if not (some[PAID] >= 0.0).all() or abs(priors.sum() - 1.0) > 1e-9:
             raise f.wrong("has weights that do not add up to 1, or a loss below 0")
     return rule.alphas, cells, finer, book
 

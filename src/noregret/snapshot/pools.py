@@ -21,6 +21,7 @@ from noregret.losses import LARGEST, Game
 from noregret.snapshot.kinds import BY_TYPE, Fields, Writer, register
 from noregret.snapshot.spaces import DOORS, MAPS, width
 from noregret.snapshot.streams import read_drifting, read_fixed, write_core
+from noregret.snapshot.values import spread
 
 __all__ = ["MEMBERS", "read_members", "write_members"]
 
@@ -118,18 +119,18 @@ def read_members(f: Fields, name: str, learners: tuple[type, ...]) -> dict[Any, 
     if type(listed) is not list:
         raise f.wrong("has no list of experts")
     for k, pair in enumerate(listed):
-        here = f"{where}[{k}]"
         if type(pair) is not list or len(pair) != 2 or type(pair[1]) is not dict:
             raise f.wrong(f"has no expert {k}")
-        label = f.reader.value(pair[0], here)
-        inner = Fields(f.reader, pair[1], here)
-        try:
-            double = label in found
-        except TypeError:
-            double = True
-        if double:
-            raise f.wrong(f"has an expert's name twice, or one that is none: {short(label)}")
-        found[label] = _read_member(inner, pair[1], learners)
+    labels = [f.reader.value(label, f"{where}[{k}]") for k, (label, _) in enumerate(listed)]
+    try:
+        spread(labels)
+    except TypeError as unhashable:
+        raise f.wrong(f"has an expert's name that cannot be one: {unhashable}") from None
+    for k, (label, (_, stored)) in enumerate(zip(labels, listed)):
+        if label in found:
+            raise f.wrong(f"has an expert's name twice: {short(label)}")
+        inner = Fields(f.reader, stored, f"{where}[{k}]")
+        found[label] = _read_member(inner, stored, learners)
         inner.done()
     return found
 
@@ -227,7 +228,7 @@ def _write_auto(w: Writer, state: State) -> dict[str, Any]:
 
 def _read_auto(f: Fields) -> State:
     door, units = f.thing("door", *DOORS), f.thing("units", Units)
-    maps, cells = f.things("maps", *MAPS), f.things("cells", Cells)
+    maps, cells = f.things("maps", *MAPS, most=8), f.things("cells", Cells, most=9)
     pool = f.thing("pool", Pool)
     f.done()
     n = door.size

@@ -27,6 +27,7 @@ from noregret.glm.families import FAMILIES, Family
 from noregret.kernels import Kernel
 from noregret.maps import DictionaryDoor, Inputs, MapDoor
 from noregret.snapshot.kinds import Fields, Writer, register
+from noregret.snapshot.values import spread
 
 __all__ = ["BUDGETS", "DOORS", "KERNELS", "MAPS", "read_points", "width", "write_points"]
 
@@ -83,11 +84,14 @@ def _write_names(w: Writer, door: Names) -> dict[str, Any]:
 
 def _read_names(f: Fields) -> Names:
     names = f.value("names")
+    if type(names) is not list:
+        raise f.wrong("has no list of names")
     try:
+        spread(names)
         door = Names(names)
     except TypeError as unhashable:
         raise f.wrong(f"has a name that cannot be one: {unhashable}") from None
-    if type(names) is not list or door.size != len(names):
+    if door.size != len(names):
         raise f.wrong("has a name twice")
     if f.shape("last", 1) not in ((0,), (door.size,)):
         raise f.wrong("remembers a row of another width")
@@ -218,7 +222,8 @@ def _write_monomials(_: Writer, map_: _Monomials) -> dict[str, Any]:
 
 def _read_monomials(f: Fields) -> _Monomials:
     n, degree = f.whole("inputs", 1, 2**20), f.whole("degree", 1, 2**10)
-    size = f.whole("size", 1, 2**20)
+    # A core of size x size numbers follows, wherever a map is stored.
+    size = f.whole("size", 1, math.isqrt(f.reader.left))
     width = f.value("width")
     f.done()
     if width is not None and not (type(width) is float and 1e-30 <= width <= 1e30):

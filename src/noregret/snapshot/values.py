@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -19,10 +20,11 @@ import numpy as np
 from noregret.errors import SnapshotError
 from noregret.features import short
 
-__all__ = ["Decoder", "Encoder", "decoded", "encoded", "forged"]
+__all__ = ["Decoder", "Encoder", "decoded", "encoded", "forged", "spread"]
 
 DTYPES = re.compile(r"[<|](b1|[iu][1248]|f[248]|U\d{1,6}|S\d{1,6}|M8\[\w{1,8}\]|m8\[\w{1,8}\])")
 DEPTH = 50  # of containers within containers
+ALIKE = 64  # names that may have the same hash; floats of our own can be 17
 
 Encoder = Callable[[Any, str], Any]
 Decoder = Callable[[Any, str], Any]
@@ -30,6 +32,7 @@ Decoder = Callable[[Any, str], Any]
 
 def forged(where: str, what: str) -> SnapshotError:
     """The error for contents that no learner of ours would have written."""
+    where, what = (text if len(text) <= 500 else f"{text[:500]}..." for text in (where, what))
     return SnapshotError(f"the model file makes no sense: {where} {what}")
 
 
@@ -102,9 +105,13 @@ def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> Any:
                 return tuple(inner) if tag == "tuple" else inner
             if tag == "dict":
                 pairs = [
-                    (decoded(k, f"a key of {where}", beyond), decoded(v, f"{where}[{k!r}]", beyond))
+                    (
+                        decoded(k, f"a key of {where}", beyond),
+                        decoded(v, f"{where}[{short(k)}]", beyond),
+                    )
                     for k, v in rest
                 ]
+                spread(k for k, _ in pairs)
                 found = dict(pairs)
                 if len(found) != len(pairs):
                     raise forged(where, "has the same key twice")
@@ -118,6 +125,13 @@ def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> Any:
     if beyond is not None:
         return beyond(stored, where)
     raise forged(where, f"= {short(stored)} is no value")
+
+
+def spread(keys: Iterable[Any]) -> None:
+    """Refuse keys made to have one hash, which would take a dict hours; unhashable: TypeError."""
+    most = max(Counter(map(hash, keys)).values(), default=0)
+    if most > ALIKE:
+        raise forged("the file", f"has {most} names with the same hash")
 
 
 def _float(bits: str) -> float:

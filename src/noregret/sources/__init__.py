@@ -24,7 +24,8 @@ from noregret.sources.block import WORDS, Block, Reading
 from noregret.sources.delimited import read_delimited
 from noregret.sources.lines import chunks_of_file, chunks_of_pipe, whole_lines
 from noregret.sources.objects import read_json_lines, read_libsvm
-from noregret.sources.tables import read_arrow, read_npz, read_parquet, read_query
+from noregret.sources.queries import read_query
+from noregret.sources.tables import read_arrow, read_npz, read_parquet
 
 __all__ = ["FORMATS", "Block", "Source"]
 

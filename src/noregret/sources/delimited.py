@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.features import short
 from noregret.replay import module
 from noregret.sources.block import ISO, NUMBER, TIME, Block, Reading
 from noregret.sources.lines import LONGEST, Lines
@@ -68,7 +69,7 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
             raise reading.fail(f"column {i + 1} of the header has no name", number)
         if name in names[:i]:
             first = names.index(name) + 1
-            raise reading.fail(f"columns {first} and {i + 1} are both called {name!r}", number)
+            raise reading.fail(f"columns {first} and {i + 1} are both called {short(name)}", number)
     return names
 
 
@@ -138,7 +139,8 @@ def _settle(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]
         _careful(
             head,
             0,
-            Reading("", "", 1, reading.words, reading.kinds, reading.wanted),
+            # Lone carriage returns make many rows of a line; what is bad is told when it is read.
+            Reading("", "", len(head), reading.words, reading.kinds, reading.wanted),
             delimiter,
             names,
         )

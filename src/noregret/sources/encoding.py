@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.errors import SourceError
+from noregret.features import short
 from noregret.frames import Frame
 from noregret.sources.block import NUMBER, OTHER, TIME, Block, Reading
 from noregret.types import Integers, Vector
@@ -119,7 +119,8 @@ class Encoding:
         births = self._births(block, used)
         cuts = sorted({0, len(block), *(birth.row for birth in births)})
         for begin, stop in pairwise(cuts):
-            self._admit([birth for birth in births if birth.row == begin])
+            born = [birth for birth in births if birth.row == begin]
+            self._admit(born, reading, int(block.places[begin]))
             start = begin
             while start < stop:
                 end = stop if most is None else min(stop, start + most())
@@ -189,10 +190,13 @@ class Encoding:
                 raise reading.fail(f"there is no column {absent[0]!r}; the columns are {known}")
         self.met = self.met or self.target in columns
         if kinds.get(self.target, NUMBER) != NUMBER:
-            first = next((v for v in columns[self.target] if v is not None), None)
+            values = columns[self.target]
+            row = next((i for i, v in enumerate(values) if v is not None), None)
+            found = "" if row is None else f" ({short(values[row])} in it)"
             raise reading.fail(
-                f"the target {self.target!r} is not a column of numbers ({first!r} in it): "
-                "code it as numbers first, a yes or no as 1 or 0"
+                f"the target {self.target!r} is not a column of numbers{found}: "
+                "code it as numbers first, a yes or no as 1 or 0",
+                None if row is None else int(block.places[row]),
             )
         if self.features is not None:
             used = [name for name in self.features if name in columns]
@@ -204,7 +208,7 @@ class Encoding:
         for name in used:
             if kinds.get(name) in (OTHER, TIME):
                 what = "times" if kinds[name] == TIME else "neither numbers nor text"
-                raise reading.fail(f"column {name!r} holds {what}: leave it out of --features")
+                raise reading.fail(f"column {short(name)} holds {what}: leave it out of --features")
         if self.calendar and not self.slots:
             self.slots = {name: slot for slot, name in enumerate(CALENDAR)}
         return used
@@ -221,7 +225,7 @@ class Encoding:
             except (ValueError, TypeError):
                 keep[i] = False
                 gap = value is None or value != value  # NaN
-                said = "the time is missing" if gap else f"{value!r} is no time"
+                said = "the time is missing" if gap else f"{short(value)} is no time"
                 reading.skip(int(block.places[i]), said, self.time)
         return block if keep.all() else block.kept(keep)
 
@@ -267,17 +271,20 @@ class Encoding:
                 found += [Birth(first[value], j, name, value) for value in new]
         return sorted(found, key=lambda birth: birth[:2])
 
-    def _admit(self, births: list[Birth]) -> None:
+    def _admit(self, births: list[Birth], reading: Reading, place: int) -> None:
         """Give features that are born now their slots."""
         for _, _, name, value in births:
             feature = name if value is None else f"{name}={value}"
             slot = len(self.slots)
             if feature in self.slots:
-                raise SourceError(f"two features would be called {feature!r}: rename a column")
+                raise reading.fail(
+                    f"two features would be called {short(feature)}: rename a column", place
+                )
             if slot >= self.max_features:
-                raise SourceError(
-                    f"more than {self.max_features} features, {feature!r} the next: leave columns "
-                    "out with --features, or raise --max-features"
+                raise reading.fail(
+                    f"more than {self.max_features} features, {short(feature)} the next: leave "
+                    "columns out with --features, or raise --max-features",
+                    place,
                 )
             self.slots[feature] = slot
             if value is None:

@@ -1,4 +1,4 @@
-"""Tables that have types: Parquet, Arrow, NumPy's .npz, and answers to SQL queries."""
+"""Tables that have types: Parquet, Arrow, NumPy's .npz."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import numpy as np
 
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.errors import SourceError
+from noregret.features import short
 from noregret.replay import module
 from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
 
-__all__ = ["read_arrow", "read_npz", "read_parquet", "read_query"]
+__all__ = ["ROWS", "batches", "damaged", "read_arrow", "read_npz", "read_parquet", "unique"]
 
 ROWS = 1 << 14  # rows at a time
 ODD = (
@@ -30,32 +31,32 @@ def read_parquet(path: Path, reading: Reading) -> Iterator[Block]:
     """Row groups, some rows at a time."""
     parquet, arrow = module("pyarrow.parquet", "reading Parquet"), module("pyarrow", "Parquet")
     with (
-        _damaged(reading, arrow.ArrowException),
+        damaged(reading, arrow.ArrowException),
         parquet.ParquetFile(path, page_checksum_verification=True) as file,
     ):
-        _unique(file.schema_arrow.names, reading)
+        unique(file.schema_arrow.names, reading)
         used = [name for name in reading.names if reading.uses(name)]
-        yield from _batches(file.iter_batches(batch_size=ROWS, columns=used), reading)
+        yield from batches(file.iter_batches(batch_size=ROWS, columns=used), reading)
 
 
 def read_arrow(path: Path, reading: Reading) -> Iterator[Block]:
     """An Arrow file (Feather 2), or an Arrow stream."""
     ipc, arrow = module("pyarrow.ipc", "reading Arrow"), module("pyarrow", "reading Arrow")
-    with _damaged(reading, arrow.ArrowException), arrow.memory_map(str(path)) as file:
+    with damaged(reading, arrow.ArrowException), arrow.memory_map(str(path)) as file:
         magic = file.read(6)
         file.seek(0)
         if magic == b"ARROW1":
             reader = ipc.open_file(file)
-            batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+            found = (reader.get_batch(i) for i in range(reader.num_record_batches))
         else:
             reader = ipc.open_stream(file)
-            batches = iter(reader)
-        _unique(reader.schema.names, reading)
-        yield from _batches(batches, reading)
+            found = iter(reader)
+        unique(reader.schema.names, reading)
+        yield from batches(found, reading)
 
 
 @contextmanager
-def _damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
+def damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
     """Whatever a damaged table makes a library raise is an error in that file."""
     caught: tuple[type[Exception], ...] = (*kinds, *ODD)
     try:
@@ -66,62 +67,24 @@ def _damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
         raise reading.fail(_line(problem)) from None
 
 
-def read_query(kind: str, path: str, query: str, reading: Reading) -> Iterator[Block]:
-    """The rows of a query, as the database gives them."""
-    yield from _sqlite(path, query, reading) if kind == "sqlite" else _duckdb(path, query, reading)
-
-
-def _sqlite(path: str, query: str, reading: Reading) -> Iterator[Block]:
-    import sqlite3
-
-    with _damaged(reading, sqlite3.Error, sqlite3.Warning):
-        connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            cursor = connection.execute(query)
-            if cursor.description is None:
-                raise reading.fail("the query has no rows to give: it must be a SELECT")
-            names = [column[0] for column in cursor.description]
-            _unique(names, reading)
-            done = 0
-            while rows := cursor.fetchmany(ROWS):
-                numbered = enumerate(rows, done + 1)
-                yield reading.block(names, numbered, typed=True)
-                done += len(rows)
-        finally:
-            connection.close()
-
-
-def _duckdb(path: str, query: str, reading: Reading) -> Iterator[Block]:
-    duckdb, arrow = module("duckdb", "this query"), module("pyarrow", "this query")
-    with _damaged(reading, duckdb.Error, arrow.ArrowException):
-        connection = duckdb.connect(path or ":memory:", read_only=bool(path))
-        try:
-            answer = connection.sql(query)
-            if answer is None:
-                raise reading.fail("the query has no rows to give: it must be a SELECT")
-            reader = answer.to_arrow_reader(ROWS)
-            _unique(reader.schema.names, reading)
-            yield from _batches(reader, reading)
-        finally:
-            connection.close()
-
-
 def _line(problem: Exception) -> str:
     return " ".join(str(problem).split())[:300] or type(problem).__name__
 
 
-def _unique(names: list[str], reading: Reading) -> None:
+def unique(names: list[str], reading: Reading) -> None:
+    """Take the names of the columns: each has one, and no two the same."""
     reading.names = list(names)
     for i, name in enumerate(names):
         if not name:
             raise reading.fail(f"column {i + 1} has no name")
         if name in names[:i]:
-            raise reading.fail(f"two columns are called {name!r}")
+            raise reading.fail(f"two columns are called {short(name)}")
 
 
-def _batches(batches: Any, reading: Reading) -> Iterator[Block]:
+def batches(found: Any, reading: Reading) -> Iterator[Block]:
+    """Record batches of Arrow as blocks."""
     done = 0
-    for batch in batches:
+    for batch in found:
         for start in range(0, batch.num_rows, ROWS):
             part = batch.slice(start, ROWS)
             part.validate(full=True)  # a damaged file can hold anything
@@ -145,7 +108,7 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
             columns[name], wrong = _numbers(array, reading)
             for row in np.flatnonzero(wrong & ~bad):
                 value = array[int(row)].as_py()
-                reading.skip(done + int(row) + 1, f"{value!r} is not a finite float64", name)
+                reading.skip(done + int(row) + 1, f"{short(value)} is not a finite float64", name)
             bad |= wrong
         elif kind == OTHER:
             columns[name] = [None] * batch.num_rows
@@ -208,7 +171,7 @@ def _texts(array: Any, kind: str, reading: Reading) -> list[str | None]:
 
 def read_npz(path: Path, reading: Reading) -> Iterator[Block]:
     """Arrays of one length: a 1-D one is a column, a 2-D one the columns name_0, name_1, ..."""
-    with _damaged(reading, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+    with damaged(reading, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
         arrays = {
             name.removesuffix(".npy"): _Array(archive, name, reading)
             for name in archive.namelist()
