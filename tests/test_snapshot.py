@@ -96,7 +96,7 @@ def test_every_slot_of_a_state_is_known_here() -> None:
         "Inputs": "door",
         "MapDoor": "inputs map size",
         "DictionaryDoor": "budget inputs kept kernel triangle",
-        "Kernel": "constant function vectors",
+        "Kernel": "constant function known vectors",
         "KernelLayer": "_index coefs facts inputs points rounds size",
         "Held": "book budgets eta kernel layer peak window",
         "Gaussians": "alphas at book cells coefs facts finer heard inputs levels lift points rates "

@@ -25,7 +25,7 @@ import noregret as nr
 from hostile import bits, state_bytes
 from noregret._ops import layout, rounds
 from noregret.cores import PrimalCore
-from noregret.errors import NotLearnedError
+from noregret.errors import NotLearnedError, ParameterError
 from noregret.ledger import totals
 
 THREADS = 4
@@ -584,8 +584,9 @@ def test_an_error_does_not_leave_the_learner_closed() -> None:
         lambda: learner.replay([{"a": 1.0}] * 3, [1.0] * 3),
         lambda: learner.replay([{"other": 1.0}] * 3, [1.0] * 3),
     ):
-        with pytest.raises(RuntimeError, match="not now"):
+        with pytest.raises(ParameterError, match="not now") as caught:
             call()
+        assert isinstance(caught.value.__cause__, RuntimeError)
         assert state_bytes(learner) == before
     fail["now"] = False
     for each in (learner, twin):

@@ -18,10 +18,12 @@ import numpy as np
 
 from noregret._ops.ledger import add
 from noregret.certificates import Assumption, Certificate
-from noregret.errors import InputError, ParameterError
+from noregret.errors import InputError, NumericalError, OutcomeError, ParameterError, wrapping
 from noregret.features import short
+from noregret.glm.labels import sign_of
 from noregret.holder import Holder
 from noregret.online import NotFitted
+from noregret.stream import one_outcome
 from noregret.types import Forecast, Matrix
 
 __all__ = ["Delayed", "Issued", "Ticket", "Waiting"]
@@ -106,6 +108,7 @@ class Delayed(Holder):
     """
 
     _held: Waiting | None
+    _tickets = True
     _alone = "tickets of two issuers have the same numbers; merge their learner_ where these can be"
 
     def __init__(
@@ -129,7 +132,10 @@ class Delayed(Holder):
                 raise ParameterError(
                     f"learner = {short(self.learner)}: it needs predict_one and learn_one"
                 )
-            return Waiting(copy.deepcopy(self.learner))
+            if isinstance(self.learner, Holder) and self.learner._tickets:
+                raise ParameterError("learner is a Delayed itself: one of them is enough")
+            with wrapping("a copy of the learner", ParameterError):
+                return Waiting(copy.deepcopy(self.learner))
         return self._held
 
     def _run(self, held: Any, X: Any, y: Any) -> Any:  # noqa: ARG002  # as Holder has it
@@ -150,7 +156,9 @@ class Delayed(Holder):
                     f"{self.max_pending!r}): settle or drop some first, ticket {oldest} is the "
                     "oldest"
                 )
-            forecast = held.learner.predict_one(x)
+            with wrapping("the learner", InputError):
+                forecast = held.learner.predict_one(x)
+                kept = _kept(x)
             if isinstance(forecast, np.ndarray):
                 forecast = forecast.copy()
                 forecast.flags.writeable = False
@@ -158,7 +166,7 @@ class Delayed(Holder):
                 del held.pending[next(iter(held.pending))]
                 held.dropped += 1
             ticket = Ticket(held.issued, forecast)
-            held.pending[ticket.number] = _kept(x), forecast
+            held.pending[ticket.number] = kept, forecast
             held.issued += 1
             self._held = held
             return ticket
@@ -168,8 +176,9 @@ class Delayed(Holder):
         with self._lock:
             held, number = self._pending(ticket)
             x, forecast = held.pending[number]
-            held.learner.learn_one(x, y)  # where it refuses, the ticket goes on waiting
             square, log = _losses(held.learner, forecast, y)
+            with wrapping("the learner", InputError):
+                held.learner.learn_one(x, y)  # where it refuses, the ticket goes on waiting
             add(held.book, SQUARE, square)
             add(held.book, LOG, log)
             held.settled += 1
@@ -260,8 +269,19 @@ def _yes_no(learner: Any) -> bool:
 
 def _losses(learner: Any, forecast: Forecast, y: Any) -> tuple[float, float]:
     """Square loss and log loss of a forecast; no log loss of numbers."""
-    if not _yes_no(learner):
-        apart = np.subtract(np.asarray(y, dtype=np.float64), forecast)
-        return float(np.vdot(apart, apart)), 0.0
-    happened = float(forecast) if y == learner.classes_[1] else 1.0 - float(forecast)
-    return (1.0 - happened) ** 2, -math.log(happened) if happened > 0.0 else math.inf
+    if _yes_no(learner):
+        no, yes = np.asarray(getattr(learner, "classes_", (0, 1))).tolist()
+        happened = float(forecast) if sign_of(y, (no, yes)) > 0.0 else 1.0 - float(forecast)
+        return (1.0 - happened) ** 2, -math.log(happened) if happened > 0.0 else math.inf
+    ys = one_outcome(y)[0]
+    if np.size(forecast) not in (1, ys.size):
+        raise OutcomeError(f"y = {short(y)}: the forecast has {np.size(forecast)} outcomes")
+    with np.errstate(over="ignore"):
+        apart = ys - forecast
+        square = float(apart @ apart)
+    if not math.isfinite(square):
+        raise NumericalError(
+            f"y = {short(y)}: the square of its distance from the forecast {short(forecast)} does "
+            "not fit in float64; drop the ticket, or rescale the features"
+        )
+    return square, 0.0

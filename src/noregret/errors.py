@@ -11,10 +11,13 @@
     ├── SnapshotError      a model file cannot be written or read       (also a ValueError)
     └── NumericalError     float64 cannot hold the result               (also an ArithmeticError)
 
-Each message names the field, the value and the remedy.
+Each message names the field, the value and the remedy.  What a caller's own code raises (a kernel,
+a drift, an expert) comes out as one of these too, with the original as its `__cause__`.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 __all__ = [
     "FeatureError",
@@ -28,6 +31,7 @@ __all__ = [
     "ParameterError",
     "SnapshotError",
     "SourceError",
+    "wrapping",
 ]
 
 
@@ -73,3 +77,28 @@ class SnapshotError(NoRegretError, ValueError):
 
 class NumericalError(NoRegretError, ArithmeticError):
     """A result does not fit in float64; the state did not change."""
+
+
+class wrapping:  # noqa: N801  # a context manager, used like a function
+    """Let what the caller's own code raises out as an error of ours, its cause kept.
+
+    >>> with wrapping("the kernel", FeatureError):
+    ...     [][0]
+    Traceback (most recent call last):
+    noregret.errors.FeatureError: the kernel raised IndexError: list index out of range
+    """
+
+    __slots__ = ("error", "name", "what")
+
+    def __init__(self, what: str, error: type[NoRegretError], name: Any = None) -> None:
+        self.what, self.error, self.name = what, error, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
+        if isinstance(raised, Exception) and not isinstance(raised, NoRegretError):
+            what = self.what if self.name is None else f"{self.what} {self.name!r}"
+            text = " ".join(str(raised).split())
+            text = text if len(text) <= 200 else text[:197] + "..."
+            raise self.error(f"{what} raised {type(raised).__name__}: {text}") from raised

@@ -181,8 +181,7 @@ class BayesianRidge(Gaussian):
 
     def predict(self, X: Any, return_std: bool = False) -> Any:  # noqa: FBT001, FBT002  # their habit
         """Means at every row; with return_std, standard deviations too, as scikit-learn does."""
-        means, roots = self._survey(X)
-        stream = self._learned()
+        stream, means, roots = self._survey(X)
         mean = means[:, 0] if stream.scalar else means
         return (mean, math.sqrt(stream.plan.rule.level) * roots) if return_std else mean
 

@@ -25,6 +25,7 @@ class Holder(Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
     _held: Any  # None: nothing has been learned
     _lock: Lock
     _alone = "what a round teaches it depends on the rounds before"
+    _tickets = False  # whether a forecast issues a ticket, and an outcome needs one
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """A learner that has seen nothing."""
@@ -48,6 +49,23 @@ class Holder(Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
             self._run(None, X, y)
         return self
 
+    # One round of several learners together ---------------------------------------------------
+
+    def _takes(self, y: float) -> bool:  # noqa: ARG002  # a child may look at it
+        """Whether a round is sure to be learned whose x has just been forecast."""
+        return False
+
+    def _mark(self) -> Any:
+        """The state as it is now, for `_restore` to come back to."""
+        with self._lock:
+            held = self._held
+            return held.copy() if hasattr(held, "copy") else copy.deepcopy(held)
+
+    def _restore(self, mark: Any) -> None:
+        """Go back to a mark."""
+        with self._lock:
+            self._held = mark
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -63,7 +81,11 @@ class Holder(Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is un
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             held = copy.deepcopy(self._held)
-            return {"parameters": self.get_params(deep=False), "held": held}
+            return {"parameters": self.get_params(deep=False), "held": held} | self._beside()
+
+    def _beside(self) -> dict[str, Any]:
+        """What else a copy needs; the caller holds the lock."""
+        return {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._lock, self._held = new_lock(), thawed(state["held"])

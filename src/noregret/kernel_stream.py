@@ -60,9 +60,12 @@ class KernelStream:
         )
 
     @contextmanager
-    def closed(self) -> Iterator[None]:
+    def closed(self) -> Iterator[list[Any]]:
         """Nothing to do: every call holds the lock."""
-        yield
+        yield [self]
+
+    def retire(self) -> None:
+        """Nothing to do: every call holds the lock."""
 
     # One round ------------------------------------------------------------------------------
 

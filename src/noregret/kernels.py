@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from noregret.errors import FeatureError, ParameterError
+from noregret.errors import FeatureError, ParameterError, wrapping
 from noregret.types import Matrix, Vector
 
 __all__ = ["NAMED", "Kernel", "horizon_drift", "horizon_precision", "is_vector", "together"]
@@ -70,7 +70,7 @@ class Kernel:
     array([3., 3.])
     """
 
-    __slots__ = ("constant", "function", "vectors")
+    __slots__ = ("constant", "function", "known", "vectors")
 
     def __init__(self, kernel: Any, *, constant: bool = False) -> None:
         if isinstance(kernel, str):
@@ -85,14 +85,19 @@ class Kernel:
         # scikit-learn's kernels say whether they take vectors; any other callable takes what
         # comes, and vectors when numbers come.
         self.vectors: bool | None = getattr(kernel, "requires_vector_input", None) or None
+        self.known = _known(self.function)  # scikit-learn's own: it does the same every time
 
     def gram(self, X: Any) -> Matrix:
         """k(x_i, x_j), all pairs."""
-        return self._checked(self.function(X, X) if self._plain() else self.function(X), len(X))
+        with wrapping("the kernel", FeatureError):
+            values = self.function(X, X) if self._plain() else self.function(X)
+        return self._checked(values, len(X))
 
     def cross(self, X: Any, Z: Any) -> Matrix:
         """k(x_i, z_j)."""
-        return self._checked(self.function(X, Z), len(X), len(Z))
+        with wrapping("the kernel", FeatureError):
+            values = self.function(X, Z)
+        return self._checked(values, len(X), len(Z))
 
     def column(self, X: Any, z: Any) -> Vector:
         """k(x_i, z)."""
@@ -105,8 +110,9 @@ class Kernel:
     def diagonal(self, X: Any) -> Vector:
         """k(x_i, x_i)."""
         if not self._plain():
-            found = self._finite(np.asarray(self.function.diag(X), dtype=np.float64)[:, None])
-            return found[:, 0] + self.constant
+            with wrapping("the kernel", FeatureError):
+                values = np.asarray(self.function.diag(X), dtype=np.float64)[:, None]
+            return self._finite(values)[:, 0] + self.constant
         return np.array([self.itself(x) for x in X])
 
     def _plain(self) -> bool:
@@ -117,8 +123,8 @@ class Kernel:
         wanted = shape if len(shape) == 2 else (shape[0], shape[0])
         try:
             matrix = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise FeatureError(f"the kernel gave no matrix of numbers: {error}") from None
+        except Exception as error:  # `values` may be of any kind
+            raise FeatureError(f"the kernel gave no matrix of numbers: {error}") from error
         if matrix.shape != wanted:
             raise FeatureError(
                 f"the kernel gave a matrix of shape {matrix.shape} for {wanted[0]} by {wanted[1]} "
@@ -149,6 +155,14 @@ class Kernel:
 
     def __hash__(self) -> int:
         return hash((type(self.function), self.constant))
+
+
+def _known(kernel: Any) -> bool:
+    """Whether a kernel and all parts of it are scikit-learn's."""
+    if not isinstance(kernel, sk.Kernel) or type(kernel).__module__ != sk.__name__:
+        return False
+    parts = kernel.get_params(deep=False).values()
+    return all(_known(part) for part in parts if isinstance(part, sk.Kernel) or callable(part))
 
 
 def horizon_precision(

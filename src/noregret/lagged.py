@@ -18,11 +18,19 @@ from sklearn.base import RegressorMixin
 
 from noregret import features
 from noregret.certificates import Assumption, Certificate
-from noregret.errors import InputError, OutcomeError, ParameterError
+from noregret.errors import (
+    InputError,
+    NotLearnedError,
+    NumericalError,
+    OutcomeError,
+    ParameterError,
+    wrapping,
+)
 from noregret.frames import Frame
 from noregret.holder import Holder
 from noregret.online import NotFitted
 from noregret.replay import Replay
+from noregret.stored import ours
 from noregret.types import Matrix, Vector
 
 __all__ = ["Lagged", "Line"]
@@ -46,6 +54,29 @@ class Line:
         self.waiting: list[tuple[Any, float]] = []  # (x with its lags, y), the oldest first
         self.rounds = 0
         self.loss: Vector = np.zeros(2)  # square loss at horizons > 1; compensated
+
+    def forecast(self, full: Any) -> float:
+        """The learner's forecast at x with its lags."""
+        with wrapping("the learner", InputError):
+            said = self.learner.predict_one(full)
+        return said if type(said) is float else features.number(said, "the forecast", InputError)
+
+    def sure(self, y: float) -> bool:
+        """Whether the learner is one of ours and sure to learn what it has forecast."""
+        return ours(self.learner) and self.learner._takes(y)
+
+    def learn_ahead(self, full: Any, y: float, known: Any, value: float) -> None:
+        """The twin learns a round and the learner one that is known now; or neither does.
+
+        The twin goes first.  What it took, the learner takes too, unless it runs a caller's code
+        or nothing is known of it: then the twin learns as a copy.
+        """
+        ahead = self.ahead if known is None or self.sure(y) else copy.deepcopy(self.ahead)
+        with wrapping("the learner", InputError):
+            ahead.learn_one(full, y)
+            if known is not None:
+                self.learner.learn_one(known, value)
+        self.ahead = ahead
 
 
 class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
@@ -102,10 +133,17 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         return int(h)
 
     def _begin(self) -> Line:
-        if not hasattr(self.learner, "predict_one") or isinstance(self.learner, type):
-            raise ParameterError(f"learner = {features.short(self.learner)}: give a learner")
-        twin = copy.deepcopy(self.learner) if self._horizon() > 1 else None
-        return Line(copy.deepcopy(self.learner), max(self._lags()), twin)
+        given = self.learner
+        if not hasattr(given, "predict_one") or isinstance(given, type):
+            raise ParameterError(f"learner = {features.short(given)}: give a learner")
+        if isinstance(given, Holder) and given._tickets:
+            raise ParameterError(
+                f"learner = {features.short(given)}: it forecasts by ticket; give the Lagged to "
+                "Delayed instead"
+            )
+        with wrapping("a copy of the learner", ParameterError):
+            twin = copy.deepcopy(given) if self._horizon() > 1 else None
+            return Line(copy.deepcopy(given), max(self._lags()), twin)
 
     def _learned(self) -> Line:
         if self._held is None:
@@ -129,14 +167,17 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         """Forecast the outcome of the round to come, h rounds after the last that is used."""
         with self._lock:
             line = self._held or self._begin()
-            forecast: float = line.learner.predict_one(self._with_lags(x, line.past))
-            return forecast
+            return line.forecast(self._with_lags(x, line.past))
 
     def predictive(self, x: Any = None) -> Any:
         """The forecast as a distribution, where the learner has one."""
         with self._lock:
             line = self._held or self._begin()
-            return line.learner.predictive(self._with_lags(x, line.past))
+            full = self._with_lags(x, line.past)
+            if not hasattr(line.learner, "predictive"):
+                raise NotLearnedError(f"{type(line.learner).__name__} forecasts no distribution")
+            with wrapping("the learner", InputError):
+                return line.learner.predictive(full)
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that the round had x and the outcome y; at horizon h it counts h - 1 rounds on."""
@@ -148,19 +189,34 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def _step(self, line: Line, x: Any, y: float) -> float:
         """One round; its forecast.  What is refused changes nothing."""
         full = self._with_lags(x, line.past)
-        forecast: float = line.learner.predict_one(full)
-        if line.ahead is not None:
-            line.ahead.learn_one(full, y)
-        waiting = [*line.waiting, (full, y)]
-        if len(waiting) >= self._horizon():
-            known, value = waiting.pop(0)
-            line.learner.learn_one(known, value)
+        forecast = line.forecast(full)
+        known, value = full, y
+        if line.ahead is not None:  # else the learner keeps its own books
+            apart = y - forecast
+            loss = apart * apart
+            if not math.isfinite(loss):
+                raise NumericalError(
+                    f"y = {y!r}: the square of its distance from the forecast {forecast!r} does "
+                    "not fit in float64; rescale the features"
+                )
+            waiting = [*line.waiting, (full, y)]
+            due = len(waiting) >= self._horizon()
+            known, value = waiting.pop(0) if due else (None, math.nan)
+            line.learn_ahead(full, y, known, value)
+            line.waiting = waiting
+            _add(line.loss, loss)
+        else:
+            with wrapping("the learner", InputError):
+                line.learner.learn_one(full, y)
+        if known is not None:
             line.past = np.append(line.past[1:], value)
-        line.waiting = waiting
         line.rounds += 1
-        if self._horizon() > 1:  # else the learner keeps its own books
-            _add(line.loss, (y - forecast) ** 2)
         return forecast
+
+    def _takes(self, y: float) -> bool:
+        """Whether a round is sure to be learned whose x has just been forecast."""
+        line = self._held
+        return line is not None and line.ahead is None and line.sure(y)
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -180,16 +236,18 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         return replay
 
     def _rows(self, X: Any, y: Any) -> tuple[Matrix, list[Any] | None, Vector]:
-        size = len(X) if X is not None else len(y)
+        X = features.as_frame(X)
+        size = _length(y, "y") if X is None else _length(X, "X")
         if not size:
             raise InputError("there are no rows: give at least one round")
         table, scalar = features.outcome_table(y, size)
         if not scalar:
-            raise OutcomeError(f"y has shape {np.shape(y)}: Lagged takes one outcome a round")
-        if X is None or 0 in np.shape(X):
-            bare = X is None or features.frame_names(X) is None
-            return np.empty((size, 0)), None if bare else [], table[:, 0]
-        xs, names = features.table(X)
+            raise OutcomeError(
+                f"y has {table.shape[1]} outcomes a round: Lagged takes one outcome a round"
+            )
+        if X is None:
+            return np.empty((size, 0)), None, table[:, 0]
+        xs, names = _table(X)
         return xs, names, table[:, 0]
 
     def _at_once(self, line: Line, xs: Matrix, names: list[Any] | None, ys: Vector) -> Replay:
@@ -203,7 +261,12 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         if names is not None:
             extra = _named(dict.fromkeys(names), lags, lags)
             table = Frame([*names, *extra], full)
-        replay: Replay = line.learner.replay(table, ys)
+        if not hasattr(line.learner, "replay"):
+            raise InputError(
+                f"{type(line.learner).__name__} has no replay: learn its rounds one by one"
+            )
+        with wrapping("the learner", InputError):
+            replay: Replay = line.learner.replay(table, ys)
         line.past = series[-reach:].copy()
         line.rounds += T
         return replay
@@ -225,12 +288,11 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         """Forecasts of the round to come at every row of X, all from the outcomes known now."""
         with self._lock:
             line = self._learned()
-            xs, names = features.table(X) if 0 not in np.shape(X) else (np.empty((len(X), 0)), None)
+            xs, names = _table(features.as_frame(X))
             rows: list[Any] = list(xs)
             if names is not None:
                 rows = [dict(zip(names, row.tolist())) for row in xs]
-            said = [line.learner.predict_one(self._with_lags(row, line.past)) for row in rows]
-            return np.array(said)
+            return np.array([line.forecast(self._with_lags(row, line.past)) for row in rows])
 
     # What was learned -----------------------------------------------------------------------
 
@@ -270,6 +332,21 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             statement=f"sum (y - g)^2, forecasts made {h} rounds ahead; no bound is known",
             assumptions=(Assumption("forecasts follow the last outcome", met=False),),
         )
+
+
+def _length(rows: Any, field: str) -> int:
+    if not hasattr(rows, "__len__"):
+        raise InputError(f"{field} = {features.short(rows)} has no length: give a list or an array")
+    return len(rows)
+
+
+def _table(X: Any) -> tuple[Matrix, list[Any] | None]:
+    """Rows and the names of columns; there may be no columns at all."""
+    names = features.frame_names(X)
+    bare = names == [] or (isinstance(X, np.ndarray) and X.ndim == 2 and not X.shape[1])
+    if not bare and isinstance(X, list | tuple):
+        bare = all(isinstance(x, list | tuple | np.ndarray | Mapping) and len(x) == 0 for x in X)
+    return (np.empty((_length(X, "X"), 0)), names) if bare else features.table(X)
 
 
 def _named(taken: Mapping[Any, Any], lags: list[int], values: Sequence[Any]) -> dict[str, Any]:

@@ -107,6 +107,8 @@ def span(outcome_range: Any) -> tuple[float, float] | None:
     else:
         try:
             low, high = (_number("outcome_range", end) for end in outcome_range)
+        except ParameterError:
+            raise
         except (TypeError, ValueError):
             raise ParameterError(
                 f"outcome_range = {outcome_range!r}: give Y for [-Y, Y], a pair (lo, hi), or None"
@@ -120,7 +122,10 @@ def span(outcome_range: Any) -> tuple[float, float] | None:
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, Real) and not isinstance(value, bool):
-        taken = float(value)
+        try:
+            taken = float(value)
+        except OverflowError:  # it may have too many digits to be shown
+            raise ParameterError(f"{name} is beyond float64: give numbers up to 1e150") from None
         if abs(taken) <= LARGEST:
             return taken
     raise ParameterError(f"{name} = {value!r}: it must be a finite number")

@@ -30,14 +30,14 @@ from noregret.features import as_frame, short
 from noregret.hindsight import Hindsight, hindsight_of
 from noregret.kernel_stream import KernelStream
 from noregret.kernels import Kernel
-from noregret.ledger import Totals, totals
+from noregret.ledger import totals
 from noregret.locks import new_lock
 from noregret.opening import AnyStream, open_for_many, open_for_one
 from noregret.replay import Replay, library_of
 from noregret.rules import Rule
 from noregret.scene import Scene
 from noregret.stored import Stored
-from noregret.stream import ARRAYS, NAMES, Plan, one_outcome
+from noregret.stream import ARRAYS, NAMES, Plan, Stream, one_outcome
 from noregret.thawing import thawed
 from noregret.theorems import Theorem
 from noregret.types import Forecast, Matrix, Track, Vector
@@ -183,7 +183,9 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
         X is an array (T, n), a frame, or a list of mappings; y has one outcome a row, or one
         row of outcomes.  The certificate speaks of all that this learner has seen.
         """
-        stream, track, forecasts, losses = self._run(X, y)
+        X = as_frame(X)
+        with self._lock:
+            (stream, track, forecasts, losses), scene = self._run(X, y)
         flat = (forecasts[:, 0], track.mean[:, 0]) if stream.scalar else (forecasts, track.mean)
         with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
             spread = track.root * track.root
@@ -192,21 +194,23 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
             mean=flat[1],
             spread=spread,
             loss=losses,
-            certificate=self.certificate(),
+            certificate=self._theorems(scene)[0](scene),
             library=library_of(X),
         )
 
     def _run(
         self, X: Any, y: Any, weights: Any = None, *, afresh: bool = False
-    ) -> tuple[AnyStream, Track, Matrix, Vector]:
-        X = as_frame(X)  # what can be read only once is read once
-        with self._lock:
-            stream = None if afresh else self._stream
-            if stream is None:
-                stream = open_for_many(self._plan(), X, y)
-            result = stream.replay(X, y, weights)
+    ) -> tuple[tuple[AnyStream, Track, Matrix, Vector], Scene]:
+        """Learn all rows, and see the stream as it then is; the caller holds the lock."""
+        stream = None if afresh else self._stream
+        if stream is None:
+            stream = open_for_many(self._plan(), X, y)
+        with stream.closed() as successor:
+            result: Any = stream.replay(X, y, weights)
+            scene = _scene(result[0], {})
+            successor.append(result[0])
             self._stream = result[0]
-        return result
+        return result, scene
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn all rows, in order, on top of what was learned before.
@@ -216,26 +220,30 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
         stream, sqrt(w) x and sqrt(w) y: all losses in them are sums of w (y - g)^2, of forecasts
         that knew w, and Y is the largest sqrt(w)|y|.
         """
-        self._run(X, y, sample_weight)
+        X = as_frame(X)
+        with self._lock:
+            self._run(X, y, sample_weight)
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn all rows in order; weights as in `partial_fit`."""
-        self._run(X, y, sample_weight, afresh=True)
+        X = as_frame(X)
+        with self._lock:
+            self._run(X, y, sample_weight, afresh=True)
         return self
 
     def predict(self, X: Any) -> Matrix:
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
-        means, roots = self._survey(X)
-        stream = self._learned()
+        stream, means, roots = self._survey(X)
         forecasts = stream.plan.rule.forecast(means, roots)
         return forecasts[:, 0] if stream.scalar else forecasts
 
-    def _survey(self, X: Any) -> tuple[Matrix, Vector]:
+    def _survey(self, X: Any) -> tuple[AnyStream, Matrix, Vector]:
+        """Means and root spreads at every row, and the stream that they come from."""
         with self._lock:
             stream = self._learned()
             with stream.closed():
-                return stream.survey(X)
+                return stream, *stream.survey(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -280,28 +288,31 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
     @property
     def n_samples_seen_(self) -> int:
         """How many rounds have been learned."""
-        return totals(self._learned().ledger).rounds
+        with self._lock:
+            return totals(self._learned().ledger).rounds
 
     @property
     def coef_(self) -> Matrix:
         """The weights: (n,), or (m, n) for m outcomes; the constant feature's is intercept_."""
-        w = self._weights()[:, self._learned().plan.intercept :]
-        return w[0] if self._learned().scalar else w
+        stream, w = self._weights()
+        w = w[:, stream.plan.intercept :]
+        return w[0] if stream.scalar else w
 
     @property
     def intercept_(self) -> Forecast:
         """The weight of the constant feature, 0 without one."""
-        w, stream = self._weights(), self._learned()
+        stream, w = self._weights()
         constant = w[:, 0] if stream.plan.intercept else np.zeros(len(w))
         return float(constant[0]) if stream.scalar else constant
 
-    def _weights(self) -> Matrix:
+    def _weights(self) -> tuple[AnyStream, Matrix]:
+        """All weights, and the stream that they come from."""
         with self._lock:
             stream = self._learned()
             if isinstance(stream, KernelStream):
                 raise NotFitted("a kernel learner has no coefficients: see hindsight()")
             with stream.closed():
-                return stream.core.coefficients()
+                return stream, stream.core.coefficients()
 
     # Certificates ---------------------------------------------------------------------------
 
@@ -329,10 +340,7 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
         }
         bounds = {k: None if v is None else positive(k, v) for k, v in given.items()}
         with self._lock:
-            stream = self._learned()
-            with stream.closed():
-                sums = totals(stream.ledger)
-            scene = _scene(stream, sums, bounds)
+            scene = _scene(self._learned(), bounds)
         found = [theorem(scene) for theorem in self._theorems(scene)]
         return [*found, *theorems.budget_report(scene)]
 
@@ -358,6 +366,30 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
             stream = self._learned()
             with stream.closed():
                 return hindsight_of(stream)
+
+    # One round of several learners together ---------------------------------------------------
+
+    def _takes(self, y: float) -> bool:  # noqa: ARG002  # every outcome that is a number will do
+        """Whether a round is sure to be learned whose x has just been forecast."""
+        stream = self._stream
+        if stream is None:
+            return self.kernel is None and not callable(self.drift)
+        kernel, drift = stream.plan.kernel, stream.plan.drift
+        if not stream.scalar or callable(drift) or not (kernel is None or kernel.known):
+            return False
+        return isinstance(stream, Stream) or stream.core.has_room()
+
+    def _mark(self) -> Any:
+        """The state as it is now, for `_restore` to come back to."""
+        with self._lock:
+            return self._stream and self._stream.copy()
+
+    def _restore(self, mark: Any) -> None:
+        """Go back to a mark; no round is learned any more by the stream that goes."""
+        with self._lock:
+            if self._stream is not None:
+                self._stream.retire()
+            self._stream = mark
 
     # Copies, threads, merging ---------------------------------------------------------------
 
@@ -393,8 +425,10 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
         self._stream = thawed(state["stream"])
 
 
-def _scene(stream: AnyStream, sums: Totals, bounds: dict[str, float | None]) -> Scene:
-    """The stream as the theorems see it."""
+def _scene(stream: AnyStream, bounds: dict[str, float | None]) -> Scene:
+    """The stream as the theorems see it; the caller holds the lock."""
+    with stream.closed():
+        sums = totals(stream.ledger)
     plan, core = stream.plan, stream.core
     exact = isinstance(core, DualCore)
     return Scene(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Stored"]
+__all__ = ["Stored", "ours"]
 
 FILES = "noregret.snapshot"  # it knows all learners, so that none can know it beforehand
 
@@ -23,3 +23,8 @@ class Stored:
         """The learner as the bytes of a model file; `noregret.from_bytes` reads them back."""
         data: bytes = import_module(FILES).to_bytes(self)
         return data
+
+
+def ours(model: Any) -> bool:
+    """Whether a model is a learner of this library, and not somebody's child of one."""
+    return isinstance(model, Stored) and type(model).__module__.startswith("noregret.")

@@ -102,6 +102,10 @@ class Stream:
             if successor[-1] is self:
                 at[CLOSED] = before
 
+    def retire(self) -> None:
+        """Let no round in any more: another stream takes the place of this one."""
+        self.core.work[AT, CLOSED] = 1.0
+
     def copy(self) -> Stream:
         """A stream that shares nothing with this one."""
         with self.closed():

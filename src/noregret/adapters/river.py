@@ -134,48 +134,46 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
     def _multiclass(self) -> bool:
         return False
 
-    def _labels_with(self, y: Any) -> list[Any]:
+    def _labels_with(self, y: Any, labels: list[Any]) -> list[Any]:
         """The labels, once y is among them."""
         label = label_of(y)
         if label is None:
             raise OutcomeError(
                 f"y = {short(y)}: a label is a number or a word; leave out rounds without one"
             )
-        if not self.labels and label in (0, 1):
+        if not labels and label in (0, 1):
             return [False, True]
-        if label in self.labels:
-            return self.labels
-        if len(self.labels) == 2:
+        if label in labels:
+            return labels
+        if len(labels) == 2:
             raise OutcomeError(
-                f"y = {y!r}: the labels are {self.labels[0]!r} and {self.labels[1]!r}, give one"
+                f"y = {short(y)}: the labels are {labels[0]!r} and {labels[1]!r}, give one"
             )
-        return [*self.labels, label]
+        return [*labels, label]
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Learn one round."""
-        labels = self._labels_with(y)
+        labels = self._labels_with(y, self.labels)
         self.model.learn_one(x, labels.index(y))
         self.labels = labels
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
         """The probabilities of both labels; of one alone while no other has been seen."""
-        if len(self.labels) == 1:
-            return {self.labels[0]: 1.0}
+        labels = self.labels
+        if len(labels) == 1:
+            return {labels[0]: 1.0}
         p = self.model.predict_one(x)
-        no, yes = self.labels or (False, True)
+        no, yes = labels or (False, True)
         return {no: 1.0 - p, yes: p}
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn all rows of a frame, in order."""
-        before, numbers = self.labels, []
-        try:
-            for label in y:
-                self.labels = self._labels_with(label)
-                numbers.append(self.labels.index(label))
-            self.model.partial_fit(X, numbers)
-        except BaseException:
-            self.labels = before
-            raise
+        labels, numbers = self.labels, []
+        for label in y:
+            labels = self._labels_with(label, labels)
+            numbers.append(labels.index(label))
+        self.model.partial_fit(X, numbers)
+        self.labels = labels
 
     def predict_proba_many(self, X: Any) -> Any:
         """The probabilities of both labels at all rows of a frame."""

@@ -112,6 +112,10 @@ class DualCore:
         twin._z, twin._priors = self._z.copy(), self._priors.copy()
         return twin
 
+    def has_room(self) -> bool:
+        """Whether one more row fits without asking for memory."""
+        return self.size < len(self._z)
+
     # One round ------------------------------------------------------------------------------
 
     def look(self, x: Any) -> Look:

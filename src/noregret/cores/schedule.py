@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from noregret.errors import ParameterError
+from noregret.errors import ParameterError, wrapping
 from noregret.types import Vector
 
 __all__ = ["Drift", "steps"]
@@ -25,7 +25,8 @@ def steps(drift: Drift, first: int, rounds: int) -> Vector:
         return np.full(rounds, drift)
     found = np.empty(rounds)
     for k in range(rounds):
-        step = drift(first + k)
+        with wrapping("drift at round", ParameterError, first + k):
+            step = drift(first + k)
         if not (isinstance(step, int | float | np.number) and 0.0 <= step < math.inf):
             raise ParameterError(
                 f"drift({first + k}) = {step!r}: a drift must be a finite number >= 0"

@@ -13,11 +13,15 @@ from sklearn.base import RegressorMixin
 from noregret import features, losses
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, InputError, NotLearnedError, ParameterError
+from noregret.errors import (
+    FeatureError,
+    InputError,
+    NotLearnedError,
+    ParameterError,
+    wrapping,
+)
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.members import (
-    Function,
-    Given,
     Member,
     ask,
     hear,
@@ -32,6 +36,7 @@ from noregret.experts.statements import chain, statements
 from noregret.holder import Holder
 from noregret.losses import Game
 from noregret.online import NotFitted
+from noregret.stored import ours
 from noregret.types import Mixture, Vector
 
 __all__ = ["AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "Merger"]
@@ -90,12 +95,17 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         """Learn that x had the outcome y; every learner among the experts learns it too."""
         with self._lock:
             experts, pool = self._held or self._begin()
-            outcome = pool.game.outcome(features.outcome(y))
+            outcome = pool.game.outcome(self._outcome(y))
             numbers, said = _hear(experts, pool, x)
             costs = _costs(said, outcome, experts) if pool.game.kind == LIKELIHOOD else None
             after = pool.copy()
             after.learn(numbers, outcome, costs)
-            self._held = _taught(experts, x, outcome), after
+            _teach(experts, x, outcome)
+            self._held = experts, after
+
+    def _outcome(self, y: Any) -> float:
+        """The outcome as a number."""
+        return features.outcome(y)
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -129,11 +139,15 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def predict(self, X: Any) -> Vector:
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
-            experts, pool = self._learned()
-            rows = rows_of(X)
-            _as_wide(rows, experts)
-            heard = [_hear(experts, pool, x)[0] for x in rows]
-            return pool.survey(np.array(heard).reshape(len(heard), pool.size))
+            return self._forecasts(X)
+
+    def _forecasts(self, X: Any) -> Vector:
+        """Forecasts at every row; the caller holds the lock."""
+        experts, pool = self._learned()
+        rows = rows_of(X)
+        _as_wide(rows, experts)
+        heard = [_hear(experts, pool, x)[0] for x in rows]
+        return pool.survey(np.array(heard).reshape(len(heard), pool.size))
 
     # Experts --------------------------------------------------------------------------------
 
@@ -159,7 +173,8 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     @property
     def experts_(self) -> dict[str, Any]:
         """The experts by name, as they are now."""
-        return {name: expert.model for name, expert in self._learned()[0].items()}
+        with self._lock:
+            return {name: expert.model for name, expert in self._learned()[0].items()}
 
     @property
     def weights_(self) -> dict[str, float]:
@@ -178,7 +193,8 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     @property
     def n_features_in_(self) -> int:
         """How many features the experts have seen, those that count them."""
-        width = _width(self._learned()[0])
+        with self._lock:
+            width = _width(self._learned()[0])
         if width is None:
             raise NotFitted("no expert of this pool counts its features")
         return width
@@ -186,7 +202,8 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     @property
     def n_samples_seen_(self) -> int:
         """How many rounds have been learned."""
-        return self._learned()[1].totals().rounds
+        with self._lock:
+            return self._learned()[1].totals().rounds
 
     # Certificates ---------------------------------------------------------------------------
 
@@ -227,29 +244,35 @@ def _hear(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[
     return hear(said, list(experts)), said
 
 
-def _taught(experts: dict[str, Member], x: Any, y: float) -> dict[str, Member]:
-    """The experts after a round; where one refuses it, none has learned it.
+def _teach(experts: dict[str, Member], x: Any, y: float) -> None:
+    """Let every expert learn a round that all have forecast; if one refuses it, none has learned.
 
-    An expert that is not sure to learn what it has forecast goes first, and if there are several
-    all but the last learn as copies.
+    Those that may refuse go first, and all of them but the last can go back.  The last are those
+    that are dearest to copy: pools, then models of other libraries.  Such a model, if it is alone
+    and fails halfway, is the only one that has changed.
     """
-    unsure = [name for name, expert in experts.items() if not _sure(expert)]
-    after = experts | {name: copy.deepcopy(experts[name]) for name in unsure[:-1]}
-    for name in (*unsure, *(name for name in experts if name not in unsure)):
-        after[name].learn(x, y)
-    return after
+    unsure = [name for name, expert in experts.items() if not expert.takes(y)]
+    unsure.sort(key=lambda name: _dear(experts[name]))
+    marks: list[tuple[Member, Any]] = []
+    try:
+        for name in unsure:
+            expert = experts[name]
+            with wrapping("expert", InputError, name):
+                if name != unsure[-1]:
+                    marks.append((expert, expert.mark()))
+                expert.learn(x, y)
+    except BaseException:
+        for expert, mark in marks:
+            expert.restore(mark)
+        raise
+    for name, expert in experts.items():
+        if name not in unsure:
+            expert.learn(x, y)
 
 
-def _sure(expert: Member) -> bool:
-    """Our own learners learn whatever they have forecast, except pools and given drifts.
-
-    Functions and names have nothing to learn.
-    """
-    model = expert.model
-    if isinstance(expert, Function | Given):
-        return True
-    ours = type(model).__module__.startswith("noregret.")
-    return ours and not isinstance(model, Merger) and not callable(getattr(model, "drift", None))
+def _dear(expert: Member) -> int:
+    """How dear a copy is."""
+    return int(isinstance(expert.model, Merger)) if ours(expert.model) else 2
 
 
 def _certificates(model: Any) -> Sequence[Certificate]:
@@ -269,7 +292,8 @@ def _cost(said: Any, y: float, name: str) -> float:
     if said is None or (not hasattr(said, "log_density") and said != said):
         return math.nan
     if hasattr(said, "log_density"):
-        density = float(said.log_density(y))
+        with wrapping("the density of expert", InputError, name):
+            density = float(said.log_density(y))
         if math.isnan(density) or density == math.inf:
             raise InputError(f"expert {name!r} gives y = {y!r} a log density of {density!r}")
         return -density

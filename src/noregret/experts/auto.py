@@ -26,7 +26,7 @@ from noregret.experts.pool import Pool
 from noregret.experts.statements import chain, statements
 from noregret.experts.units import Units
 from noregret.holder import Holder
-from noregret.losses import game
+from noregret.losses import LARGEST, game
 from noregret.online import NotFitted
 from noregret.replay import Replay, library_of
 from noregret.types import Matrix, Vector
@@ -205,19 +205,24 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
             state, vector = before.admit(x)
             self._held = state.learn(vector, outcome)
 
+    def _takes(self, y: float) -> bool:
+        """Whether a round is sure to be learned whose x has just been forecast."""
+        return abs(y) <= LARGEST
+
     # Many rounds ----------------------------------------------------------------------------
 
     def replay(self, X: Any, y: Any) -> Replay:
         """Predict-then-learn over all rows at array speed, as the loop over rounds would go."""
         with self._lock:
             forecasts, losses = self._run(self._held, X, y)
-            state = self._learned()
+            pool = self._learned().pool
+            certificate = statements(pool.game, pool.totals())[0]
         return Replay(
             forecast=forecasts,
             mean=None,
             spread=None,
             loss=losses,
-            certificate=statements(state.pool.game, state.pool.totals())[0],
+            certificate=certificate,
             library=library_of(X),
         )
 
@@ -262,12 +267,14 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     @property
     def n_features_in_(self) -> int:
         """How many features have been seen, the constant one not counted."""
-        return self._learned().door.size
+        with self._lock:
+            return self._learned().door.size
 
     @property
     def n_samples_seen_(self) -> int:
         """How many rounds have been learned."""
-        return self._learned().pool.totals().rounds
+        with self._lock:
+            return self._learned().pool.totals().rounds
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""

@@ -20,8 +20,10 @@ import numpy as np
 
 from noregret import features
 from noregret._ops.mixing import LIKELIHOOD
-from noregret.errors import FeatureError, InputError, ParameterError
+from noregret.errors import FeatureError, InputError, ParameterError, wrapping
+from noregret.holder import Holder
 from noregret.losses import LARGEST, Game
+from noregret.stored import ours
 from noregret.types import Matrix, Vector
 
 __all__ = ["Member", "ask", "hear", "member", "members", "replays", "rows_of"]
@@ -40,8 +42,37 @@ class Member(Protocol):
         """Learn one round."""
         ...
 
+    def takes(self, y: float) -> bool:
+        """Whether a round is sure to be learned whose x has just been forecast."""
+        ...
 
-class Given:
+    def mark(self) -> Any:
+        """What `restore` needs to come back to where the expert is now."""
+        ...
+
+    def restore(self, mark: Any) -> None:
+        """Go back to a mark."""
+        ...
+
+
+class Fixed:
+    """An expert that learns nothing."""
+
+    def learn(self, x: Any, y: float) -> None:
+        """Nothing to learn."""
+
+    def takes(self, y: float) -> bool:  # noqa: ARG002  # all experts are asked alike
+        """Nothing to refuse."""
+        return True
+
+    def mark(self) -> Any:
+        """Nothing to come back to."""
+
+    def restore(self, mark: Any) -> None:
+        """Nothing to come back to."""
+
+
+class Given(Fixed):
     """A forecast that the caller supplies by name, or by position in a row of forecasts."""
 
     def __init__(self, name: str, place: int) -> None:
@@ -54,11 +85,8 @@ class Given:
         mapping = features.as_mapping(x)
         return x[self.place] if mapping is None else mapping.get(self.name)
 
-    def learn(self, x: Any, y: float) -> None:
-        """Nothing to learn."""
 
-
-class Function:
+class Function(Fixed):
     """A function x -> forecast."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -67,9 +95,6 @@ class Function:
     def forecast(self, x: Any, game: Game) -> Any:  # noqa: ARG002  # all experts are asked alike
         """What the function says."""
         return self.model(x)
-
-    def learn(self, x: Any, y: float) -> None:
-        """Nothing to learn."""
 
 
 class Learner:
@@ -87,6 +112,21 @@ class Learner:
     def learn(self, x: Any, y: float) -> None:
         """Learn one round."""
         self.model.learn_one(x, y)
+
+    def takes(self, y: float) -> bool:
+        """Ours say so; of others nothing is known."""
+        return ours(self.model) and self.model._takes(y)
+
+    def mark(self) -> Any:
+        """The state of one of ours; a copy of any other."""
+        return self.model._mark() if ours(self.model) else copy.deepcopy(self.model)
+
+    def restore(self, mark: Any) -> None:
+        """Go back to a mark."""
+        if ours(self.model):
+            self.model._restore(mark)
+        else:
+            self.model = mark
 
 
 class Estimator:
@@ -123,6 +163,18 @@ class Estimator:
         if mapping is not None and self.names is None:
             self.names = list(mapping)
 
+    def takes(self, y: float) -> bool:  # noqa: ARG002  # all experts are asked alike
+        """Nothing is known of it."""
+        return False
+
+    def mark(self) -> Any:
+        """A copy."""
+        return copy.deepcopy(self.model), self.names
+
+    def restore(self, mark: Any) -> None:
+        """Go back to a mark."""
+        self.model, self.names = mark
+
 
 def members(experts: Any) -> dict[str, Member]:
     """The experts by name, as copies: those that the caller holds are left alone."""
@@ -140,10 +192,16 @@ def member(expert: Any, place: int) -> Member:
     """One expert, as a copy."""
     if isinstance(expert, str):
         return Given(expert, place)
-    if hasattr(expert, "predict_one") and hasattr(expert, "learn_one"):
-        return Learner(copy.deepcopy(expert))
-    if hasattr(expert, "predict") and hasattr(expert, "partial_fit"):
-        return Estimator(copy.deepcopy(expert))
+    if isinstance(expert, Holder) and expert._tickets:
+        raise ParameterError(
+            f"experts[{place}] = {features.short(expert)}: it forecasts by ticket, and a pool "
+            "learns each round at once; give the pool to Delayed instead"
+        )
+    with wrapping(f"a copy of experts[{place}]", ParameterError):
+        if hasattr(expert, "predict_one") and hasattr(expert, "learn_one"):
+            return Learner(copy.deepcopy(expert))
+        if hasattr(expert, "predict") and hasattr(expert, "partial_fit"):
+            return Estimator(copy.deepcopy(expert))
     if callable(expert):
         return Function(expert)
     raise ParameterError(
@@ -169,7 +227,11 @@ def _named(experts: Iterable[Any]) -> Iterable[tuple[str, Any]]:
 def ask(experts: Mapping[str, Member], game: Game, x: Any) -> list[Any]:
     """What each expert says of x."""
     check_row(experts, x)
-    return [expert.forecast(x, game) for expert in experts.values()]
+    said = []
+    for name, expert in experts.items():
+        with wrapping("expert", InputError, name):
+            said.append(expert.forecast(x, game))
+    return said
 
 
 def check_row(experts: Mapping[str, Member], x: Any) -> None:
@@ -195,8 +257,9 @@ def hear(said: Sequence[Any], names: Sequence[str]) -> Vector:
             continue
         if not _speaks(value):
             continue
-        mean = value.mean if hasattr(value, "log_density") else value
-        number = features.number(mean, f"the forecast of expert {names[j]!r}", InputError)
+        with wrapping("the forecast of expert", InputError, names[j]):
+            mean = value.mean if hasattr(value, "log_density") else value
+            number = features.number(mean, f"the forecast of expert {names[j]!r}", InputError)
         if not abs(number) <= LARGEST:
             raise InputError(
                 f"the forecast of expert {names[j]!r} = {number!r}: a pool takes numbers up to "
@@ -239,13 +302,16 @@ def replays(
     for name, expert in experts.items():
         quick = isinstance(expert, Learner) and hasattr(expert.model, "replay")
         if quick and game.kind != LIKELIHOOD:
-            said[name] = expert.model.replay(X, ys).forecast.tolist()
+            with wrapping("expert", InputError, name):
+                said[name] = expert.model.replay(X, ys).forecast.tolist()
             del slow[name]
     said |= {name: [] for name in slow}
     for x, y in zip(rows, ys.tolist() if slow else ()):
         check_row(experts, x)
         for name, expert in slow.items():
-            said[name].append(expert.forecast(x, game))
-        for expert in slow.values():
-            expert.learn(x, y)
+            with wrapping("expert", InputError, name):
+                said[name].append(expert.forecast(x, game))
+        for name, expert in slow.items():
+            with wrapping("expert", InputError, name):
+                expert.learn(x, y)
     return [said[name] for name in experts]

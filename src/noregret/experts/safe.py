@@ -16,7 +16,7 @@ from noregret.glm.labels import classes_of, column, sign_of
 from noregret.glm.learners import BayesianLogistic, MAPLogistic
 from noregret.losses import Game
 from noregret.sparse import OSLOG
-from noregret.types import Matrix, Vector
+from noregret.types import Matrix
 
 __all__ = ["SafeLogistic", "SafeOSLOG"]
 
@@ -163,12 +163,12 @@ class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-lea
     @property
     def classes_(self) -> Any:
         """The two labels, the positive one second."""
-        self._learned()
-        return np.array(self._labels)
+        with self._lock:
+            self._learned()
+            return np.array(self._labels)
 
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn that x had the label y."""
-        super().learn_one(x, 0.5 + 0.5 * sign_of(y, self._labels))
+    def _outcome(self, y: Any) -> float:
+        return 0.5 + 0.5 * sign_of(y, self._labels)
 
     def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Aggregation:
         given = column(y)
@@ -186,20 +186,23 @@ class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-lea
 
     def predict_proba(self, X: Any) -> Matrix:
         """Probabilities of both classes at every row; nothing is learned."""
-        p: Vector = super().predict(X)
+        with self._lock:
+            p = self._forecasts(X)
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> Any:
         """The likelier class at every row."""
-        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+        with self._lock:
+            p, labels = self._forecasts(X), np.array(self._labels)
+        return labels[(p > 0.5).astype(int)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
-    def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"classes": self._labels}
+    def _beside(self) -> dict[str, Any]:
+        return {"classes": self._labels}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

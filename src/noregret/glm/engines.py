@@ -287,7 +287,18 @@ class Particles:
         """
         row = sign * x
         loss = sound(self.price(row))
+        before = self.cloud, self.logs.copy(), self.moves, self.rng.bit_generator.state
         self.history.append(row)
+        try:
+            self._weigh(row)
+        except np.linalg.LinAlgError:
+            self.cloud, self.logs, self.moves, self.rng.bit_generator.state = before
+            self.history.count -= 1
+            raise NumericalError(TOO_LARGE) from None
+        note(book, scatter, x, loss, sign)
+        return loss
+
+    def _weigh(self, row: Vector) -> None:
         left, parts = 1.0, 0
         while left > 0.0:
             least = 2.0 ** max(parts - 80, -40)
@@ -296,8 +307,6 @@ class Particles:
             left, parts = left - part, parts + 1
             if left > 0.0 or worth < 0.5 * len(self.logs):
                 self._renew(1.0 - left)
-        note(book, scatter, x, loss, sign)
-        return loss
 
     def _renew(self, part: float) -> None:
         """Systematic resampling, then Metropolis steps of the cloud's own shape.

@@ -24,7 +24,12 @@ def label_of(y: Any) -> Any:
         y = y.item()
     if isinstance(y, str | bytes):
         return y
-    return y if isinstance(y, Real | Decimal) and math.isfinite(y) else None
+    if not isinstance(y, Real | Decimal):
+        return None
+    try:
+        return y if math.isfinite(y) else None
+    except (OverflowError, ValueError):  # beyond float64, or a signalling NaN
+        return None
 
 
 def sign_of(y: Any, classes: tuple[Any, Any]) -> float:

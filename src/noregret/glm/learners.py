@@ -163,8 +163,9 @@ class BayesianLogistic(YesNo):
 
     def __repr__(self) -> str:
         text: str = super().__repr__()
-        if self.method == "auto" and self._held is not None:
-            return f"{text}  # runs {RUNS[type(self._held.engine)]!r}"
+        held = self._held
+        if self.method == "auto" and held is not None:
+            return f"{text}  # runs {RUNS[type(held.engine)]!r}"
         return text
 
 

@@ -41,6 +41,12 @@ class Belief:
     scatter: Matrix  # sum xx'
     classes: tuple[Any, Any]
 
+    def copy(self) -> Belief:
+        """One that shares nothing with this one."""
+        quick = type(self.engine) is Recursive
+        engine = self.engine.grown(0) if quick else copy.deepcopy(self.engine)
+        return replace(self, engine=engine, book=self.book.copy(), scatter=self.scatter.copy())
+
     def grown(self, door: Any, make: Callable[[int], Engine]) -> Belief:
         """The same, or a larger copy where the door knows more features."""
         k = door.size - self.door.size
@@ -147,7 +153,7 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         if len(labels) != len(xs) or not labels:
             raise OutcomeError(f"y has {len(labels)} labels for {len(xs)} rows of X")
         _within(xs)
-        belief = copy.deepcopy(held).grown(door, self._maker())
+        belief = held.copy().grown(door, self._maker())
         signs = [belief.sign(label) for label in labels]
         chances, losses = np.empty(len(xs)), np.empty(len(xs))
         for t, (row, sign) in enumerate(zip(np.ascontiguousarray(xs), signs)):
@@ -172,17 +178,23 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
 
     def predict_proba(self, X: Any) -> Matrix:
         """Probabilities of both classes at every row; nothing is learned."""
+        p = self._chances(X)[0]
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any) -> Any:
+        """The likelier class at every row."""
+        p, classes = self._chances(X)
+        return np.array(classes)[(p > 0.5).astype(int)]
+
+    def _chances(self, X: Any) -> tuple[Vector, tuple[Any, Any]]:
+        """Probabilities of the positive class at every row, and the two classes."""
         with self._lock:
             learned = self._learned()
             xs, door, _ = learned.door.many(X)
             _within(xs)
             belief = learned.grown(door, self._maker())
             p = np.array([belief.engine.chance(row) for row in np.ascontiguousarray(xs)])
-            return np.column_stack([1.0 - p, p])
-
-    def predict(self, X: Any) -> Any:
-        """The likelier class at every row."""
-        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+            return p, learned.classes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -200,8 +212,9 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     @property
     def coef_(self) -> Matrix:
         """The mean or the mode of the weights, as one row."""
-        w: Vector = self._learned().engine.weights()
-        return w[None]
+        with self._lock:
+            w: Vector = self._learned().engine.weights()
+            return w[None]
 
     @property
     def n_features_in_(self) -> int:
@@ -216,12 +229,14 @@ class YesNo(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     @property
     def log_loss_(self) -> float:
         """The cumulative log loss of the forecasts."""
-        return float(self._learned().book[account.LOSS].sum())
+        with self._lock:
+            return float(self._learned().book[account.LOSS].sum())
 
     @property
     def brier_(self) -> float:
         """The cumulative Brier score, sum (label - p)^2."""
-        return float(self._learned().book[account.BRIER].sum())
+        with self._lock:
+            return float(self._learned().book[account.BRIER].sum())
 
     def _certificates(self, belief: Belief) -> list[Certificate]:
         raise NotImplementedError

@@ -124,6 +124,10 @@ class Gaussians:
         """How many patterns are kept."""
         return int(self.book[COUNTS, 1])
 
+    def has_room(self) -> bool:
+        """Whether one more pattern fits without asking for memory."""
+        return self.size < len(self.points) * TILE
+
     def _room(self, more: int) -> None:
         """Make room for so many more patterns."""
         tiles = -(-(self.size + more) // TILE)

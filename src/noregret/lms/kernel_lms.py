@@ -199,7 +199,8 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
     @property
     def n_samples_seen_(self) -> int:
         """How many rounds have been learned."""
-        return self._learned().layer.rounds
+        with self._lock:
+            return self._learned().layer.rounds
 
     @property
     def n_features_in_(self) -> int:

@@ -53,14 +53,10 @@ class KernelLayer:
 
     def copy(self) -> KernelLayer:
         """One that shares nothing with this one."""
-        return KernelLayer(
-            self.inputs,
-            self.points.copy(),
-            self.coefs.copy(),
-            self.facts.copy(),
-            self.size,
-            self.rounds,
-        )
+        arrays = self.points.copy(), self.coefs.copy(), self.facts.copy()
+        twin = KernelLayer(self.inputs, *arrays, 0, self.rounds)
+        twin.size, twin._index = self.size, self._index.copy()
+        return twin
 
     def patterns(self) -> Any:
         """The patterns kept."""

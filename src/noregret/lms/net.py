@@ -217,6 +217,14 @@ give a range that holds every outcome, or clip it yourself
                 held.replay(together([point]), np.array([value]))
             self._held = held
 
+    def _takes(self, y: float) -> bool:
+        """Whether a round is sure to be learned whose x has just been forecast."""
+        held = self._held
+        if not isinstance(held, Gaussians) or not held.has_room():
+            return False
+        low, high = held.book[RANGE].tolist()
+        return bool(low <= y <= high)
+
     # Many rounds ----------------------------------------------------------------------------
 
     def replay(self, X: Any, y: Any) -> NetReplay:
@@ -267,7 +275,8 @@ give a range that holds every outcome, or clip it yourself
     @property
     def n_samples_seen_(self) -> int:
         """How many rounds have been learned."""
-        return int(self._learned().book[COUNTS, 0])
+        with self._lock:
+            return int(self._learned().book[COUNTS, 0])
 
     @property
     def n_features_in_(self) -> int:
@@ -280,7 +289,8 @@ give a range that holds every outcome, or clip it yourself
     @property
     def patterns_(self) -> int:
         """How many distinct patterns are kept."""
-        return self._learned().size
+        with self._lock:
+            return self._learned().size
 
     @property
     def learning_rate_(self) -> float:
@@ -294,18 +304,21 @@ give a range that holds every outcome, or clip it yourself
         An estimate of the distance from the integral, not a bound; too large rather than too small
         where the nodes are too few for the outputs to be interpolated.
         """
-        held = self._learned()
-        return float(held.book[ERROR].min()) if held.finer.size else None
+        with self._lock:
+            held = self._learned()
+            return float(held.book[ERROR].min()) if held.finer.size else None
 
     @property
     def widths_(self) -> Vector:
         """alpha of every node."""
-        return totals_of(self._learned()).alphas
+        with self._lock:
+            return totals_of(self._learned()).alphas.copy()
 
     @property
     def weights_(self) -> Vector:
         """The posterior weights of the widths, adding up to 1."""
-        t = totals_of(self._learned())
+        with self._lock:
+            t = totals_of(self._learned())
         logs = np.log(t.weights) - (t.paid - t.paid.min()) / t.price
         found = np.exp(logs - logs.max())
         return np.asarray(found / found.sum())
@@ -313,7 +326,8 @@ give a range that holds every outcome, or clip it yourself
     @property
     def losses_(self) -> Vector:
         """What every width has paid, its outputs clipped."""
-        return totals_of(self._learned()).paid
+        with self._lock:
+            return totals_of(self._learned()).paid
 
     def hindsight(self, width: float | None = None, *, norm: float | None = None) -> Expansion:
         """The best expansion at a width alpha: kernel ridge with a = (1 - eta X^2)/eta.

@@ -161,11 +161,12 @@ def _read_shrinking(f: Fields, _: Any) -> Shrinking:
 
 def _write_slog(w: Writer, one: SLOG) -> dict[str, Any]:
     fields: dict[str, Any] = {"parameters": _parameters(w, one, _names(SLOG)), "state": None}
-    if hasattr(one, "coef_"):
+    if hasattr(one, "_fit"):
+        door, coef, intercept = one._fit
         fields["state"] = {
-            "door": w.thing(one._door),
-            "coef": w.numbers(one.coef_),
-            "intercept": one.intercept_,
+            "door": w.thing(door),
+            "coef": w.numbers(coef),
+            "intercept": intercept,
             "n_iter": one.n_iter_,
         }
     return fields
@@ -176,13 +177,9 @@ def _read_slog(f: Fields) -> SLOG:
     f.done()
     if state is not None:
         door = state.thing("door", *DOORS)
-        one.coef_, one.intercept_ = state.numbers("coef", door.size), state.number("intercept")
-        one.n_iter_, one.n_features_in_ = state.whole("n_iter"), door.size
-        one._door = door
+        coef, intercept = state.numbers("coef", door.size), state.number("intercept")
+        one._keep(door, coef, intercept, state.whole("n_iter"))
         state.done()
-        names = list(getattr(door, "slots", ()))
-        if names and all(isinstance(name, str) for name in names):
-            one.feature_names_in_ = np.array(names, dtype=object)
     return one  # type: ignore[no-any-return]  # as _made has it
 
 

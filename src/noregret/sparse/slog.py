@@ -39,6 +39,12 @@ class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scik
     array([ 1.79,  0.  ,  0.  , -0.89,  0.  ])
     """
 
+    coef_: Vector
+    intercept_: float
+    n_iter_: int
+    n_features_in_: int
+    _fit: tuple[Any, Vector, float]  # what all forecasts are made from
+
     def __init__(self, shrinkage: float = 1.0, *, fit_intercept: bool = False) -> None:
         self.shrinkage = shrinkage
         self.fit_intercept = fit_intercept
@@ -62,24 +68,30 @@ class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scik
         unit = 1.0 / np.sqrt(np.diagonal(gram) + a)  # columns may be of any size
         lot = unit[:, None] * (gram + a * np.eye(n)) * unit
         state[WEIGHTS] = unit * np.linalg.lstsq(lot, unit * state[MOMENT])[0]
-        self.n_iter_ = int(ops.refine(gram, state, np.zeros((n, n)), a, 0.0, math.inf))
-        self.coef_: Vector = state[WEIGHTS].copy()
-        self.coef_[np.abs(self.coef_) * np.diagonal(gram) <= ops.LIVE * a] = 0.0
-        self.intercept_ = float(centre[1] - np.dot(self.coef_, np.broadcast_to(centre[0], n)))
-        self.n_features_in_ = n
-        self._door: Any = door
-        if isinstance(door, Names) and all(isinstance(name, str) for name in door.slots):
-            self.feature_names_in_ = np.array(list(door.slots), dtype=object)
+        passes = int(ops.refine(gram, state, np.zeros((n, n)), a, 0.0, math.inf))
+        w: Vector = state[WEIGHTS].copy()
+        w[np.abs(w) * np.diagonal(gram) <= ops.LIVE * a] = 0.0
+        self._keep(door, w, float(centre[1] - np.dot(w, np.broadcast_to(centre[0], n))), passes)
         return self
+
+    def _keep(self, door: Any, w: Vector, intercept: float, passes: int) -> None:
+        """Take over the result of a fit; other threads see the one before or this one."""
+        kept = {"coef_": w, "intercept_": intercept, "n_iter_": passes, "n_features_in_": w.size}
+        if isinstance(door, Names) and all(isinstance(name, str) for name in door.slots):
+            kept["feature_names_in_"] = np.array(list(door.slots), dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(kept, _fit=(door, w, intercept))
 
     def predict(self, X: Any) -> Vector:
         """X w, plus the intercept."""
-        if not hasattr(self, "coef_"):
+        if not hasattr(self, "_fit"):
             raise NotFitted("this SLOG has learned nothing yet: call fit first")
-        xs, door, _ = self._door.many(X)
-        if door.size != self.n_features_in_:
-            raise FeatureError(f"X has {door.size} features, SLOG has {self.n_features_in_}")
-        forecasts: Vector = xs @ self.coef_ + self.intercept_
+        known, w, intercept = self._fit
+        xs, door, _ = known.many(X)
+        if door.size != w.size:
+            raise FeatureError(f"X has {door.size} features, SLOG has {w.size}")
+        forecasts: Vector = xs @ w + intercept
         return forecasts
 
     def __sklearn_tags__(self) -> Any:
