@@ -16,6 +16,9 @@ Each message names the field, the value and the remedy.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 __all__ = [
     "FeatureError",
     "FeatureTypeError",
@@ -28,6 +31,7 @@ __all__ = [
     "ParameterError",
     "SnapshotError",
     "SourceError",
+    "short",
 ]
 
 
@@ -73,3 +77,14 @@ class SnapshotError(NoRegretError, ValueError):
 
 class NumericalError(NoRegretError, ArithmeticError):
     """A result does not fit in float64; the state did not change."""
+
+
+def short(value: Any) -> str:
+    """The value for a message: one line, and not a long one."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001  # a fraction of 5000 digits, or a stranger's class
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -13,7 +13,7 @@ from sklearn.base import RegressorMixin
 from noregret import features, losses
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, InputError, NotLearnedError, ParameterError
+from noregret.errors import FeatureError, InputError, NotLearnedError, ParameterError, short
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.members import (
     Function,
@@ -143,7 +143,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         It counts as having slept so far; the others' weights shrink by 1 - weight.
         """
         if not isinstance(weight, int | float | np.number) or not 0.0 < weight < 1.0:
-            raise ParameterError(f"weight = {weight!r}: it must be a number between 0 and 1")
+            raise ParameterError(f"weight = {short(weight)}: it must be a number between 0 and 1")
         with self._lock:
             experts, pool = self._held or self._begin()
             label = name or next(iter(members([expert])))
@@ -152,7 +152,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             larger = pool.joined(float(weight))
             if not np.min(larger.totals().log_prior) >= math.log(SMALLEST):
                 raise ParameterError(
-                    f"weight = {weight!r}: no expert's share may be below 1e-300 of all"
+                    f"weight = {short(weight)}: no expert's share may be below 1e-300 of all"
                 )
             self._held = experts | {label: member(expert, pool.size)}, larger
 
