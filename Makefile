@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz commandline docs clean
+.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz explore campaign commandline docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -85,6 +85,13 @@ fuzz: $(VENV)/fuzz $(VENV)/compiled  ## Fuzz model files, CSV and JSON lines, 10
 	$(BIN)/python tests/fuzz_snapshot.py $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz_sources.py csv $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz_sources.py jsonl $(FUZZ_SECONDS)
+
+RUNS ?= 10000
+explore: $(VENV)/installed $(VENV)/compiled  ## The state machine of all learners, 10,000 random runs of 50 steps
+	NOREGRET_EXPLORE=$(RUNS) $(BIN)/python -m pytest -q -n 2 tests/test_machine.py
+
+campaign: $(VENV)/installed $(VENV)/compiled  ## 40,000 hostile calls to all learners, counted
+	$(BIN)/python tests/campaign.py
 
 docs: $(VENV)/installed $(VENV)/compiled  ## Run every example of the documentation
 	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 pytest.register_assert_rewrite("hostile")
+
+# Tests are the same every day; the nightly exploration is not, and says how to repeat it.
+EXPLORE = int(os.environ.get("NOREGRET_EXPLORE", "0"))  # how many runs of the state machine
+if EXPLORE:  # workers of xdist inherit it
+    os.environ.setdefault("NOREGRET_SEED", str(secrets.randbits(32)))
+SEED = int(os.environ.get("NOREGRET_SEED", "0"))
 settings.register_profile("steady", derandomize=True, print_blob=True)
-settings.load_profile("steady")
+settings.register_profile("nightly", print_blob=True)
+settings.load_profile("nightly" if EXPLORE else "steady")
+
+
+def pytest_report_header() -> str:
+    return f"hypothesis: {EXPLORE} runs, NOREGRET_SEED={SEED}" if EXPLORE else "hypothesis: steady"
+
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

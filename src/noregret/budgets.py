@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import ParameterError
+from noregret.errors import ParameterError, short
 from noregret.types import Matrix, Vector
 
 __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]
@@ -26,14 +26,14 @@ CHUNK = 512  # rows whose features are made together, so that they stay in cache
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return int(value)
-    raise ParameterError(f"{name} = {value!r}: it must be a whole number of at least 1")
+    raise ParameterError(f"{name} = {short(value)}: it must be a whole number of at least 1")
 
 
 def _positive(name: str, value: Any) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if number and 1e-30 <= value <= 1e30:
         return float(value)
-    raise ParameterError(f"{name} = {value!r}: it must be a number > 0 (1e-30 to 1e30)")
+    raise ParameterError(f"{name} = {short(value)}: it must be a number > 0 (1e-30 to 1e30)")
 
 
 class FeatureMap:
@@ -66,7 +66,9 @@ class Nystrom:
         """Raise if the numbers make no sense."""
         _whole("size", self.size)
         if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
-            raise ParameterError(f"tolerance = {self.tolerance!r}: it must be a number in [0, 1)")
+            raise ParameterError(
+                f"tolerance = {short(self.tolerance)}: it must be a number in [0, 1)"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,13 @@ class RandomFourier:
         """The map for inputs of n numbers."""
         half, odd = divmod(_whole("size", self.size), 2)
         if odd:
-            raise ParameterError(f"size = {self.size!r}: cosines come with sines, give an even one")
+            raise ParameterError(
+                f"size = {short(self.size)}: cosines come with sines, give an even one"
+            )
         if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
-            raise ParameterError(f"seed = {self.seed!r}: it must be a whole number of at least 0")
+            raise ParameterError(
+                f"seed = {short(self.seed)}: it must be a whole number of at least 0"
+            )
         rng = np.random.default_rng(self.seed)
         return _Fourier(rng.standard_normal((n, half)) / _positive("width", self.width))
 
@@ -166,6 +172,7 @@ class _Monomials(FeatureMap):
                 weights.append(math.sqrt(number))
         self.weights = np.array(weights)
 
+    @np.errstate(over="ignore", invalid="ignore")  # who looks at what overflows refuses it
     def features(self, X: Matrix) -> Matrix:
         rows = np.empty((len(X), len(self.weights)))
         for start in range(0, len(X), CHUNK):
@@ -180,6 +187,7 @@ class _Monomials(FeatureMap):
             rows[start : start + CHUNK] = columns.T
         return rows
 
+    @np.errstate(over="ignore")
     def peak(self, X: Matrix) -> Vector:
         if self.width is not None:
             return np.ones(len(X))

@@ -123,10 +123,10 @@ class Delayed(Holder):
         whole = isinstance(self.max_pending, int | np.integer)
         if not whole or isinstance(self.max_pending, bool) or self.max_pending < 1:
             raise ParameterError(
-                f"max_pending = {self.max_pending!r}: it must be a whole number of at least 1"
+                f"max_pending = {short(self.max_pending)}: it must be a whole number of at least 1"
             )
-        if self.overflow not in ("refuse", "drop"):
-            raise ParameterError(f"overflow = {self.overflow!r}: give 'refuse' or 'drop'")
+        if not isinstance(self.overflow, str) or self.overflow not in ("refuse", "drop"):
+            raise ParameterError(f"overflow = {short(self.overflow)}: give 'refuse' or 'drop'")
         if self._held is None:
             if not all(hasattr(self.learner, name) for name in ("predict_one", "learn_one")):
                 raise ParameterError(

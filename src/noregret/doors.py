@@ -190,7 +190,7 @@ class Names:
             if type(sum(values, 0.0)) is not float:  # complex numbers and other odd company
                 return None
             seen, vector = self._last  # learning mostly follows a forecast at the same x
-            if values == seen:
+            if values == seen and 0.0 not in values:  # 0.0 == -0.0, and they are not the same
                 return vector
             vector = frombuffer(self._pack(*values))
         except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeWarning, struct_error):

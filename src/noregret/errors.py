@@ -17,6 +17,7 @@ a drift, an expert) comes out as one of these too, with the original as its `__c
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "ParameterError",
     "SnapshotError",
     "SourceError",
+    "short",
     "wrapping",
 ]
 
@@ -102,3 +104,17 @@ class wrapping:  # noqa: N801  # a context manager, used like a function
             text = " ".join(str(raised).split())
             text = text if len(text) <= 200 else text[:197] + "..."
             raise self.error(f"{what} raised {type(raised).__name__}: {text}") from raised
+
+
+def short(value: Any) -> str:
+    """The value for a message: one line, and not a long one."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
+    if isinstance(value, list | tuple | str | bytes):
+        value = value[:1000]  # the rest would be cut off all the same
+    try:
+        whole = repr(value)
+    except Exception:  # noqa: BLE001  # a fraction of 5000 digits, or a stranger's class
+        whole = f"a {type(value).__name__}"
+    text = " ".join(whole[:1000].split())
+    return text if len(text) <= 60 and len(whole) <= 1000 else text[:57] + "..."

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
-from noregret.errors import FeatureError, FeatureTypeError, InputError, OutcomeError
+from noregret.errors import FeatureError, FeatureTypeError, InputError, OutcomeError, short
 from noregret.types import Matrix, Vector
 
 __all__ = [
@@ -84,20 +84,6 @@ def number(value: Any, field: str, error: type[InputError] = FeatureError) -> fl
     if isinstance(value, np.longdouble) and taken != value:
         raise error(f"{field} = {short(value)} has more digits than float64: round it first")
     return taken
-
-
-def short(value: Any) -> str:
-    """The value for a message: one line, and not a long one."""
-    if isinstance(value, int) and value.bit_length() > 200:
-        return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
-    if isinstance(value, list | tuple | str | bytes):
-        value = value[:1000]  # the rest would be cut off all the same
-    try:
-        whole = repr(value)
-    except Exception:  # noqa: BLE001  # a fraction of 5000 digits, or a stranger's class
-        whole = f"a {type(value).__name__}"
-    text = " ".join(whole[:1000].split())
-    return text if len(text) <= 60 and len(whole) <= 1000 else text[:57] + "..."
 
 
 def within(value: float, field: str) -> float:
@@ -398,6 +384,8 @@ def sheet(values: Any, field: str) -> tuple[Matrix, list[Any] | None]:
 def _nested(values: Any, field: str, place: str) -> Any:
     """Lists of lists of numbers, NaN where there is none."""
     if isinstance(values, list | tuple):
+        if place.count(",") > 2:  # a list may even hold itself
+            raise InputError(f"{field} is nested too deeply: give rows of numbers")
         return [
             _nested(v, field, f"{place}, {i}" if place else str(i)) for i, v in enumerate(values)
         ]

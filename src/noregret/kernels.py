@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from noregret.errors import FeatureError, ParameterError, wrapping
+from noregret.errors import FeatureError, ParameterError, short, wrapping
 from noregret.types import Matrix, Vector
 
 __all__ = ["NAMED", "Kernel", "horizon_drift", "horizon_precision", "is_vector", "together"]
@@ -54,7 +54,13 @@ def is_vector(x: Any) -> bool:
 
 def together(inputs: list[Any]) -> Any:
     """Inputs as a kernel takes them: vectors as a matrix, anything else as a list."""
-    return np.array(inputs) if inputs and is_vector(inputs[0]) else inputs
+    if not inputs or not is_vector(inputs[0]):
+        return inputs
+    try:
+        matrix = np.array(inputs)
+    except ValueError:  # vectors of several lengths, or objects among them
+        return inputs
+    return matrix if matrix.dtype == np.float64 and matrix.ndim == 2 else inputs
 
 
 class Kernel:
@@ -75,10 +81,10 @@ class Kernel:
     def __init__(self, kernel: Any, *, constant: bool = False) -> None:
         if isinstance(kernel, str):
             if kernel not in NAMED:
-                raise ParameterError(f"kernel = {kernel!r}: the names are {', '.join(NAMED)}")
+                raise ParameterError(f"kernel = {short(kernel)}: the names are {', '.join(NAMED)}")
             kernel = NAMED[kernel]()
         if not callable(kernel):
-            raise ParameterError(f"kernel = {kernel!r}: give a callable k(X, Z), or a name")
+            raise ParameterError(f"kernel = {short(kernel)}: give a callable k(X, Z), or a name")
         # A copy, so that set_params on the caller's kernel does not reach what was learned with it.
         self.function = clone(kernel) if isinstance(kernel, sk.Kernel) else kernel
         self.constant = float(constant)  # 1.0 adds the constant functions to the space

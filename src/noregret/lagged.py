@@ -24,6 +24,7 @@ from noregret.errors import (
     NumericalError,
     OutcomeError,
     ParameterError,
+    short,
     wrapping,
 )
 from noregret.frames import Frame
@@ -117,19 +118,27 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
 
     def _lags(self) -> list[int]:
         lags = self.lags
-        if not isinstance(lags, list | tuple | range | np.ndarray) or not len(lags):
-            raise ParameterError(f"lags = {lags!r}: give a list of whole numbers, such as [1, 2]")
+        if (
+            not isinstance(lags, list | tuple | range | np.ndarray)
+            or getattr(lags, "ndim", 1) != 1
+            or not len(lags)
+        ):
+            raise ParameterError(
+                f"lags = {short(lags)}: give a list of whole numbers, such as [1, 2]"
+            )
         for k in lags:
             if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= int(k) <= LONGEST:
-                raise ParameterError(f"lags = {lags!r}: each a whole number, 1 to {LONGEST:,}")
+                raise ParameterError(f"lags = {short(lags)}: each a whole number, 1 to {LONGEST:,}")
         if len({int(k) for k in lags}) != len(lags):
-            raise ParameterError(f"lags = {lags!r}: a lag comes twice")
+            raise ParameterError(f"lags = {short(lags)}: a lag comes twice")
         return [int(k) for k in lags]
 
     def _horizon(self) -> int:
         h = self.horizon
         if not isinstance(h, Integral) or isinstance(h, bool) or not 1 <= int(h) <= LONGEST:
-            raise ParameterError(f"horizon = {h!r}: it must be a whole number, 1 to {LONGEST:,}")
+            raise ParameterError(
+                f"horizon = {short(h)}: it must be a whole number, 1 to {LONGEST:,}"
+            )
         return int(h)
 
     def _begin(self) -> Line:

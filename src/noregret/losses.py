@@ -14,12 +14,13 @@ Weighted means of forecasts within [lo, hi] need an exp-concave loss: eta = 1/(2
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 from noregret._ops.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
-from noregret.errors import OutcomeError, ParameterError
+from noregret.errors import OutcomeError, ParameterError, short
 
 __all__ = ["LARGEST", "Game", "averaged", "game"]
 
@@ -71,13 +72,13 @@ class Game:
 
 def game(loss: Any, outcome_range: Any) -> Game:
     """The game of the Aggregating Algorithm for a loss by name."""
+    if not isinstance(loss, str) or loss not in ("square", "log", "brier"):
+        raise ParameterError(f"loss = {short(loss)}: give 'square', 'log' or 'brier'")
     if loss == "square":
         return Game(loss, SUBSTITUTED, span(outcome_range), 2.0)
-    if loss not in ("log", "brier"):
-        raise ParameterError(f"loss = {loss!r}: give 'square', 'log' or 'brier'")
     if outcome_range is not None:
         raise ParameterError(
-            f"outcome_range = {outcome_range!r}: {loss} loss needs none; leave it out"
+            f"outcome_range = {short(outcome_range)}: {loss} loss needs none; leave it out"
         )
     if loss == "brier":
         return Game(loss, SUBSTITUTED, (0.0, 1.0), 2.0)
@@ -93,7 +94,7 @@ def averaged(outcome_range: Any, learning_rate: Any) -> Game:
     if learning_rate is not None:
         scale = _number("learning_rate", learning_rate) * (limits[1] - limits[0]) ** 2
         if not 1e-300 < scale < 1e300:
-            raise ParameterError(f"learning_rate = {learning_rate!r}: it must be a number > 0")
+            raise ParameterError(f"learning_rate = {short(learning_rate)}: it must be a number > 0")
     return Game("square", AVERAGED, limits, scale)
 
 
@@ -111,21 +112,20 @@ def span(outcome_range: Any) -> tuple[float, float] | None:
             raise
         except (TypeError, ValueError):
             raise ParameterError(
-                f"outcome_range = {outcome_range!r}: give Y for [-Y, Y], a pair (lo, hi), or None"
+                f"outcome_range = {short(outcome_range)}: give Y for [-Y, Y], a pair (lo, hi), "
+                "or None"
             ) from None
     if not NARROW <= high - low <= LARGEST:
         raise ParameterError(
-            f"outcome_range = {outcome_range!r}: hi - lo must be from 1e-100 to 1e150"
+            f"outcome_range = {short(outcome_range)}: hi - lo must be from 1e-100 to 1e150"
         )
     return low, high
 
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, Real) and not isinstance(value, bool):
-        try:
+        with suppress(OverflowError):
             taken = float(value)
-        except OverflowError:  # it may have too many digits to be shown
-            raise ParameterError(f"{name} is beyond float64: give numbers up to 1e150") from None
-        if abs(taken) <= LARGEST:
-            return taken
-    raise ParameterError(f"{name} = {value!r}: it must be a finite number")
+            if abs(taken) <= LARGEST:
+                return taken
+    raise ParameterError(f"{name} = {short(value)}: it must be a finite number")

@@ -64,6 +64,7 @@ class MapDoor:
     def __hash__(self) -> int:
         return hash(self.size)
 
+    @np.errstate(over="ignore", invalid="ignore")  # a look at what overflows is refused
     def admit(self, x: Any) -> Admitted:
         """The features of x."""
         row = self.inputs.one(x)[None]
@@ -74,6 +75,7 @@ class MapDoor:
         """A map never grows."""
         raise FeatureError(f"a feature map has {self.size} features: {key!r} is no more")
 
+    @np.errstate(over="ignore", invalid="ignore")
     def many(self, X: Any) -> tuple[Matrix, MapDoor, float]:
         """The features of many inputs."""
         xs = self.inputs.many(X)

@@ -96,12 +96,12 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
             number = isinstance(drift, Real) and not isinstance(drift, bool)
             if not (number and 0.0 <= drift <= 1e300):
                 raise ParameterError(
-                    f"drift = {drift!r}: it must be a number >= 0, or a function of the round"
+                    f"drift = {short(drift)}: it must be a number >= 0, or a function of the round"
                 )
             drift = float(drift)
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ParameterError(
-                f"fit_intercept = {self.fit_intercept!r}: it must be True or False"
+                f"fit_intercept = {short(self.fit_intercept)}: it must be True or False"
             )
         precision = positive("prior_precision", self.prior_precision)
         return Plan(self._rule(), precision, drift, bool(self.fit_intercept), *self._space())
@@ -111,16 +111,16 @@ class Gaussian(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # 
         budget = self.budget
         if budget is not None and not isinstance(budget, BUDGETS):
             names = ", ".join(kind.__name__ for kind in BUDGETS)
-            raise ParameterError(f"budget = {budget!r}: give one of {names}")
+            raise ParameterError(f"budget = {short(budget)}: give one of {names}")
         if isinstance(budget, EXPLICIT):
             if self.kernel is not None:
                 raise ParameterError(
-                    f"budget = {budget!r} stands for a kernel of its own: leave kernel=None"
+                    f"budget = {short(budget)} stands for a kernel of its own: leave kernel=None"
                 )
             return None, budget
         if self.kernel is None:
             if budget is not None:
-                raise ParameterError(f"budget = {budget!r} needs a kernel: give kernel=")
+                raise ParameterError(f"budget = {short(budget)} needs a kernel: give kernel=")
             return None, None
         if budget is not None:
             budget.check()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from noregret.errors import ParameterError, wrapping
+from noregret.errors import ParameterError, short, wrapping
 from noregret.types import Vector
 
 __all__ = ["Drift", "steps"]
@@ -29,7 +29,7 @@ def steps(drift: Drift, first: int, rounds: int) -> Vector:
             step = drift(first + k)
         if not (isinstance(step, int | float | np.number) and 0.0 <= step < math.inf):
             raise ParameterError(
-                f"drift({first + k}) = {step!r}: a drift must be a finite number >= 0"
+                f"drift({first + k}) = {short(step)}: a drift must be a finite number >= 0"
             )
         found[k] = step
     return found

@@ -18,6 +18,7 @@ from noregret.errors import (
     InputError,
     NotLearnedError,
     ParameterError,
+    short,
     wrapping,
 )
 from noregret.experts.aggregation import Aggregation, replayed
@@ -157,7 +158,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         It counts as having slept so far; the others' weights shrink by 1 - weight.
         """
         if not isinstance(weight, int | float | np.number) or not 0.0 < weight < 1.0:
-            raise ParameterError(f"weight = {weight!r}: it must be a number between 0 and 1")
+            raise ParameterError(f"weight = {short(weight)}: it must be a number between 0 and 1")
         with self._lock:
             experts, pool = self._held or self._begin()
             label = name or next(iter(members([expert])))
@@ -166,7 +167,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
             larger = pool.joined(float(weight))
             if not np.min(larger.totals().log_prior) >= math.log(SMALLEST):
                 raise ParameterError(
-                    f"weight = {weight!r}: no expert's share may be below 1e-300 of all"
+                    f"weight = {short(weight)}: no expert's share may be below 1e-300 of all"
                 )
             self._held = experts | {label: member(expert, pool.size)}, larger
 

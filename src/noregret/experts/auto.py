@@ -20,7 +20,7 @@ from noregret._ops.layout import EXACT_INTEGER
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
 from noregret.doors import Names, Positions, door_for_many
-from noregret.errors import FeatureError, ParameterError
+from noregret.errors import FeatureError, ParameterError, short
 from noregret.experts.cells import Cells
 from noregret.experts.pool import Pool
 from noregret.experts.statements import chain, statements
@@ -175,7 +175,7 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
 
     def _begin(self, door: Positions | Names) -> State:
         if not isinstance(self.kernels, bool | np.bool_):
-            raise ParameterError(f"kernels = {self.kernels!r}: it must be True or False")
+            raise ParameterError(f"kernels = {short(self.kernels)}: it must be True or False")
         return State.start(door, self.outcome_range, kernels=bool(self.kernels))
 
     def _for_one(self, x: Any) -> State:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from noregret import features
-from noregret.errors import InputError, ParameterError
+from noregret.errors import InputError, ParameterError, short
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Comparator", "best_sequence", "combinations"]
@@ -79,7 +79,7 @@ def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
     losses = np.where(np.isnan(losses), np.inf, losses)
     T, N = losses.shape
     if not isinstance(switches, int | np.integer) or switches < 0:
-        raise ParameterError(f"switches = {switches!r}: it must be a whole number >= 0")
+        raise ParameterError(f"switches = {short(switches)}: it must be a whole number >= 0")
     K = min(int(switches), T - 1) if N > 1 else 0
     total = np.full((K + 1, N), np.inf)
     total[0] = losses[0]

@@ -20,7 +20,7 @@ import numpy as np
 
 from noregret import features
 from noregret._ops.mixing import LIKELIHOOD
-from noregret.errors import FeatureError, InputError, ParameterError, wrapping
+from noregret.errors import FeatureError, InputError, ParameterError, short, wrapping
 from noregret.holder import Holder
 from noregret.losses import LARGEST, Game
 from noregret.stored import ours
@@ -178,9 +178,10 @@ class Estimator:
 
 def members(experts: Any) -> dict[str, Member]:
     """The experts by name, as copies: those that the caller holds are left alone."""
-    if isinstance(experts, str) or not isinstance(experts, Iterable):
+    one = isinstance(experts, str) or getattr(experts, "ndim", 1) == 0
+    if one or not isinstance(experts, Iterable):
         raise ParameterError(
-            f"experts = {experts!r}: give a list of learners, functions or names, or a mapping"
+            f"experts = {short(experts)}: give a list of learners, functions or names, or a mapping"
         )
     named = list(experts.items() if isinstance(experts, Mapping) else _named(experts))
     if not named:
@@ -205,7 +206,7 @@ def member(expert: Any, place: int) -> Member:
     if callable(expert):
         return Function(expert)
     raise ParameterError(
-        f"experts[{place}] = {expert!r}: an expert is a learner (predict_one, learn_one), an "
+        f"experts[{place}] = {short(expert)}: an expert is a learner (predict_one, learn_one), an "
         "estimator (predict, partial_fit), a function of x, or the name of a forecast in x"
     )
 

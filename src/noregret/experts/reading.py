@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from noregret import features
 from noregret._ops import mixing
 from noregret._ops.mixing import LIKELIHOOD
-from noregret.errors import InputError, OutcomeError, ParameterError
+from noregret.errors import InputError, OutcomeError, ParameterError, short
 from noregret.losses import LARGEST, Game
 from noregret.types import Matrix, Vector
 
@@ -91,11 +92,16 @@ def _normal_losses(mean: Matrix, var: Matrix, ys: Vector) -> Matrix:
     return losses
 
 
+def _between(value: Any, low: float, high: float) -> bool:
+    """Whether low <= value < high; a number beyond float64 is not below infinity."""
+    return bool(low <= value < min(high, sys.float_info.max))
+
+
 def share_of(share: Any) -> float:
     """The share of Fixed Share, checked."""
-    if isinstance(share, Real) and not isinstance(share, bool) and 0.0 <= float(share) < 1.0:
+    if isinstance(share, Real) and not isinstance(share, bool) and _between(share, 0.0, 1.0):
         return float(share)
-    raise ParameterError(f"share = {share!r}: it must be a number from 0 to less than 1")
+    raise ParameterError(f"share = {short(share)}: it must be a number from 0 to less than 1")
 
 
 def prior_of(prior: Any, names: Sequence[str]) -> Vector:
@@ -107,13 +113,16 @@ def prior_of(prior: Any, names: Sequence[str]) -> Vector:
         if set(prior) != set(names):
             raise ParameterError(f"prior names {list(prior)}, the experts are {list(names)}")
         prior = [prior[name] for name in names]
-    listed = list(prior) if isinstance(prior, Iterable) and not isinstance(prior, str) else []
-    real = all(isinstance(p, Real) and 0.0 < float(p) < math.inf for p in listed)
+    one = isinstance(prior, str) or getattr(prior, "ndim", 1) == 0
+    listed = list(prior) if isinstance(prior, Iterable) and not one else []
+    real = all(isinstance(p, Real) and p != 0 and _between(p, 0.0, math.inf) for p in listed)
     if len(listed) != N or not real:
-        raise ParameterError(f"prior = {prior!r}: give {N} positive numbers, one an expert")
+        raise ParameterError(f"prior = {short(prior)}: give {N} positive numbers, one an expert")
     weights = np.array([float(p) for p in listed])
     weights /= weights.max()
     weights /= weights.sum()
     if not weights.min() >= SMALLEST:
-        raise ParameterError(f"prior = {prior!r}: no expert's share may be below 1e-300 of all")
+        raise ParameterError(
+            f"prior = {short(prior)}: no expert's share may be below 1e-300 of all"
+        )
     return weights

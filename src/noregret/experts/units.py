@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from noregret._ops.grid import measure
+from noregret.errors import NumericalError
 from noregret.types import Matrix, Vector
 
 __all__ = ["Units"]
@@ -70,8 +71,11 @@ class Units:
         shift = self.shift if self.count else rows[0].copy()
         apart = rows - shift
         counts = self.count + np.arange(1, len(rows) + 1)[:, None]
-        totals = self.total + np.cumsum(apart, axis=0)
-        squares = self.square + np.cumsum(apart * apart, axis=0)
+        with np.errstate(over="ignore"):
+            totals = self.total + np.cumsum(apart, axis=0)
+            squares = self.square + np.cumsum(apart * apart, axis=0)
+        if not np.isfinite(squares).all():
+            raise NumericalError("squares of the features do not fit in float64: rescale them")
         means = totals / counts
         spread = np.sqrt(np.maximum(squares / counts - means * means, 0.0))
         known = spread > 1e-7 * np.sqrt(squares / counts)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret._ops import families as ops
-from noregret.errors import ParameterError
+from noregret.errors import ParameterError, short
 
 __all__ = ["LOGISTIC", "PROBIT", "Family", "family_of"]
 
@@ -44,4 +44,4 @@ def family_of(value: Any) -> Family:
         return value
     if isinstance(value, str) and value in FAMILIES:
         return FAMILIES[value]
-    raise ParameterError(f"family = {value!r}: give one of {', '.join(map(repr, FAMILIES))}")
+    raise ParameterError(f"family = {short(value)}: give one of {', '.join(map(repr, FAMILIES))}")

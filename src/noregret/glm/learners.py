@@ -10,7 +10,7 @@ import numpy as np
 
 from noregret._ops import margin
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, ParameterError
+from noregret.errors import FeatureError, ParameterError, short
 from noregret.glm import statements
 from noregret.glm.engines import Engine, Mode, Particles, Recursive, TierneyKadane
 from noregret.glm.exact import Exact
@@ -62,7 +62,7 @@ class MAPLogistic(YesNo):
     def _maker(self) -> Callable[[int], Engine]:
         family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
         if not isinstance(self.history, bool | np.bool_):
-            raise ParameterError(f"history = {self.history!r}: it must be True or False")
+            raise ParameterError(f"history = {short(self.history)}: it must be True or False")
         if self.history:
             return lambda n: Mode(family, precision, n)
         return lambda n: Recursive.start(margin.LAPLACE, family, precision, n, 0.0)
@@ -133,14 +133,18 @@ class BayesianLogistic(YesNo):
 
     def _maker(self) -> Callable[[int], Engine]:
         family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
-        if self.method not in METHODS:
-            raise ParameterError(f"method = {self.method!r}: give one of {', '.join(METHODS)}")
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise ParameterError(f"method = {short(self.method)}: give one of {', '.join(METHODS)}")
         for name, least in (("particles", 2), ("seed", 0)):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < least:
-                raise ParameterError(f"{name} = {value!r}: it must be a whole number >= {least}")
+                raise ParameterError(
+                    f"{name} = {short(value)}: it must be a whole number >= {least}"
+                )
         if self.horizon is not None and not (isinstance(self.horizon, Real) and self.horizon > 0):
-            raise ParameterError(f"horizon = {self.horizon!r}: it must be a number > 0, or None")
+            raise ParameterError(
+                f"horizon = {short(self.horizon)}: it must be a number > 0, or None"
+            )
 
         def make(n: int) -> Engine:
             chosen = self._chosen(n)

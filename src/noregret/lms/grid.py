@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import ParameterError
+from noregret.errors import ParameterError, short
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["FEWEST", "MOST", "Grid", "grid", "nodes_for", "weights_for"]
@@ -176,6 +176,6 @@ def nodes_for(tolerance: float, width: float, spread: float) -> int:
             return nodes
     least = SAFETY * width / MOST**2
     raise ParameterError(
-        f"tolerance = {tolerance!r}: even {MOST} nodes are not known to reach it "
+        f"tolerance = {short(tolerance)}: even {MOST} nodes are not known to reach it "
         f"(at best {least:.2g} for this range); give nodes= and see error_"
     )

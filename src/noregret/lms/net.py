@@ -131,11 +131,14 @@ give a range that holds every outcome, or clip it yourself
         scale = positive("scale", self.scale)
         for name in ("substitution", "audit"):
             if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ParameterError(f"{name} = {getattr(self, name)!r}: it must be True or False")
+                odd = short(getattr(self, name))
+                raise ParameterError(f"{name} = {odd}: it must be True or False")
         budgets = budgets_of(self.loss_budget, self.norm_budget)
         eta = rate_of(self.learning_rate, budgets)
         if self.family is None and eta >= 1.0:
-            raise ParameterError(f"learning_rate = {eta!r}: it must be below 1, as k(x, x) = 1")
+            raise ParameterError(
+                f"learning_rate = {short(eta)}: it must be below 1, as k(x, x) = 1"
+            )
         given = (0.0, 0.0) if budgets is None else (budgets.loss, budgets.norm)
         window, audit = window_of(self.budget), bool(self.audit)
         game = Game(*limits, eta, bool(self.substitution), window, given, audit)
@@ -146,7 +149,7 @@ give a range that holds every outcome, or clip it yourself
         if self.family is not None:
             if not callable(self.family):
                 raise ParameterError(
-                    f"family = {self.family!r}: give a callable (alpha, X, Z) -> matrix"
+                    f"family = {short(self.family)}: give a callable (alpha, X, Z) -> matrix"
                 )
             return Family.start(game, rule, self.family, inputs)
         return Gaussians.start(game, rule, scale, inputs)

@@ -74,12 +74,12 @@ def _read_positions(f: Fields) -> Positions:
 
 
 def _write_names(w: Writer, door: Names) -> dict[str, Any]:
-    # The vector packed last may differ from the next x in the signs of zeros, and is then used.
     names = [
         name if type(name) is str else w.value(name, f"the feature name {name!r}")
         for name in door.slots
     ]
-    return {"names": ["list", *names], "last": w.numbers(door._last[1])}
+    # Files of earlier releases hold the vector packed last, which nothing that was learned needs.
+    return {"names": ["list", *names], "last": w.numbers(np.zeros(0))}
 
 
 def _read_names(f: Fields) -> Names:

@@ -18,7 +18,7 @@ from noregret._ops.layout import EXACT_INTEGER
 from noregret._ops.sparse import LARGEST, PASSES, WEIGHTS
 from noregret.certificates import Certificate
 from noregret.doors import door_for, door_for_many, plain
-from noregret.errors import FeatureError, ParameterError
+from noregret.errors import FeatureError, ParameterError, short
 from noregret.features import outcome, outcome_column
 from noregret.holder import Holder
 from noregret.online import NotFitted, positive
@@ -117,7 +117,7 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
     def _begin(self, door: Any) -> Shrinking:
         a = positive("shrinkage", self.shrinkage)
         if not 1e-100 <= a <= 1e100:
-            raise ParameterError(f"shrinkage = {a!r}: it must be from 1e-100 to 1e100")
+            raise ParameterError(f"shrinkage = {short(a)}: it must be from 1e-100 to 1e100")
         passes = self.passes
         whole = isinstance(passes, int | np.integer) and not isinstance(passes, bool)
         if not (whole and 1 <= passes <= 10**9) and not (
@@ -134,14 +134,14 @@ class OSLOG(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is un
         if 1e-300 <= abs(start) <= 1e100:
             return start
         raise ParameterError(
-            f"start = {self.start!r}: it must be a number other than 0, up to 1e100"
+            f"start = {short(self.start)}: it must be a number other than 0, up to 1e100"
         )
 
     def _floor(self) -> float:
         floor = _real(self.floor)
         if 0.0 <= floor <= 1e100:
             return floor
-        raise ParameterError(f"floor = {self.floor!r}: it must be a number >= 0, up to 1e100")
+        raise ParameterError(f"floor = {short(self.floor)}: it must be a number >= 0, up to 1e100")
 
     def _learned(self) -> Shrinking:
         if self._held is None:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
 from noregret.doors import Names, door_for_many
-from noregret.errors import FeatureError, MergeError, ParameterError
+from noregret.errors import FeatureError, MergeError, ParameterError, short
 from noregret.features import outcome_column
 from noregret.online import NotFitted, positive
 from noregret.sparse.shrinking import outcome_within, sparsity, within
@@ -54,7 +54,7 @@ class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scik
         a = positive("shrinkage", self.shrinkage)
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ParameterError(
-                f"fit_intercept = {self.fit_intercept!r}: it must be True or False"
+                f"fit_intercept = {short(self.fit_intercept)}: it must be True or False"
             )
         door, xs = door_for_many(X)
         ys = outcome_column(y, len(xs))
