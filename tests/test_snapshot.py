@@ -86,7 +86,7 @@ def test_every_slot_of_a_state_is_known_here() -> None:
         "Particles": "cloud family history logs moves precision rng",
         "Belief": "book classes door engine scatter",
         "Pool": "book cells game",
-        "Cells": "cores fixed fixed_work label ledgers moving moving_work seen",
+        "Cells": "drifts fixed fixed_work label ledgers moving moving_work precisions seen",
         "Units": "count scale shift square total",
         "Auto.State": "cells door maps pool units",
         "Names": "_last _pack _pick size slots",
