@@ -89,7 +89,7 @@ def test_every_slot_of_a_state_is_known_here() -> None:
         "Cells": "drifts fixed fixed_work label ledgers moving moving_work precisions seen",
         "Units": "count scale shift square total",
         "Auto.State": "cells door maps pool units",
-        "Names": "_last _pack _pick size slots",
+        "Names": "_last _pack _pick remembered size slots",
         "Positions": "size",
         "Plan": "budget drift intercept kernel prior_precision rule",
         "Game": "kind loss scale span",

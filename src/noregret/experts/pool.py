@@ -1,7 +1,7 @@
 """The state of a pool: one array of experts, one book of sums; see noregret._ops.mixing.
 
-A call that is refused, and one that only asks, leaves both as they were: such a call works on a copy,
-since some rows of the array belong to the round in hand, and a model file holds them too.
+A call that is refused, and one that only asks, leaves both as they were: such a call works on a
+copy, since some rows of the array belong to the round in hand, and a model file holds them too.
 """
 
 from __future__ import annotations

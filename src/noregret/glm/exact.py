@@ -4,9 +4,9 @@ The posterior is analytic and log-concave, so the rule converges faster than any
 spacing.  The box ends where the density is below e^-45 of its peak; the spacing is halved until
 the rule on every second node agrees to TOLERANCE.
 
-A row s x turns the density near w'x = 0, within 1/|x| of it.  Along an axis where even nodes of that
-spacing would be too many, they are even in u, c = sinh(u)/|x|: close where the density turns, and
-ever wider apart beyond.  What even then takes too many nodes is refused before anything is made.
+A row s x turns the density near w'x = 0, within 1/|x| of it.  Along an axis where even nodes of
+that spacing would be too many, they are even in u, c = sinh(u)/|x|: close where the density turns,
+and ever wider apart beyond.  What even then takes too many nodes is refused before anything is made.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ __all__ = ["Exact"]
 DROP = 45.0
 TOLERANCE = 1e-10
 TRIALS = 24  # of a box or a spacing
-TOO_NARROW = (
-    "the posterior is too narrow for a grid: take method='tierney-kadane', or rescale x"
-)
+TOO_NARROW = "the posterior is too narrow for a grid: take method='tierney-kadane', or rescale x"
 SPACING = 0.45  # to begin with, in units
 EVEN = 2000  # nodes along an axis from which they are even in u
 FEWEST_NODES, MOST_NODES = 2**16, 2**20  # that a grid may always have, and that it may ever have
@@ -61,7 +59,7 @@ class Axis(NamedTuple):
     def nodes(self, spacing: float) -> tuple[Any, Vector, Vector]:
         """Their numbers, their places, and ln of what each stands for."""
         first, last = self.ends(spacing)
-        numbers = np.arange(math.floor(first), math.ceil(last) + 1)
+        numbers: Any = np.arange(math.floor(first), math.ceil(last) + 1)
         if not self.bent():
             h = spacing * self.unit
             return numbers, self.mode + numbers * h, np.full(numbers.size, math.log(h))
@@ -180,4 +178,3 @@ class Exact(TierneyKadane):
         larger.F, larger.gradient = self.F, self.gradient
         larger.log_det = self.log_det + k * math.log(self.precision)
         return larger
-

@@ -73,12 +73,11 @@ def _read_positions(f: Fields) -> Positions:
 
 
 def _write_names(w: Writer, door: Names) -> dict[str, Any]:
-    # The vector packed last may differ from the next x in the signs of zeros, and is then used.
     names = [
         name if type(name) is str else w.value(name, f"the feature name {name!r}")
         for name in door.slots
     ]
-    return {"names": ["list", *names], "last": w.numbers(door._last[1])}
+    return {"names": ["list", *names], "last": w.numbers(door.remembered)}
 
 
 def _read_names(f: Fields) -> Names:
@@ -92,10 +91,8 @@ def _read_names(f: Fields) -> Names:
     if f.shape("last", 1) not in ((0,), (door.size,)):
         raise f.wrong("remembers a row of another width")
     last = f.numbers("last", *f.shape("last", 1), finite=False)
-    last.flags.writeable = False  # as packing leaves it
-    door._last = tuple(last.tolist()), last
     f.done()
-    return door
+    return Names(names, last)
 
 
 register(Positions, _write_positions, _read_positions)

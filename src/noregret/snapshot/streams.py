@@ -1,8 +1,9 @@
 """How cores, plans and streams are stored: all that a Gaussian learner has learned.
 
 A core's `work` is scratch, except for the scalars in work[AT].  A look that `predict_one` has left
-there is not stored, since a file is what was learned and a look that is made anew has the same bits;
-files of earlier releases may hold one.  Arrays with room to grow are stored without it: room decides where numbers lie, not which.
+there is not stored, since a file is what was learned and a look that is made anew has the same
+bits; files of earlier releases may hold one.  Arrays with room to grow are stored without it: room
+decides where numbers lie, not which.
 """
 
 from __future__ import annotations
