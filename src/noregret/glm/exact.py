@@ -6,7 +6,8 @@ the rule on every second node agrees to TOLERANCE.
 
 A row s x turns the density near w'x = 0, within 1/|x| of it.  Along an axis where even nodes of
 that spacing would be too many, they are even in u, c = sinh(u)/|x|: close where the density turns,
-and ever wider apart beyond.  What even then takes too many nodes is refused before anything is made.
+and ever wider apart beyond.  What even then takes too many nodes is refused before anything is
+made.
 """
 
 from __future__ import annotations
