@@ -25,6 +25,8 @@ MODELS = [
     ["-m", "safe-oslog", "--floor", "0.001"],
     ["-m", "aar", "--lags", "1,2,5"],
     ["-m", "aar", "--lags", "1,2,5", "--horizon", "3"],
+    ["-m", "auto", "--lags", "1,2"],
+    ["-m", "auto", "--lags", "1,2", "--horizon", "2"],
     ["-m", "aar", "--kernel", "rbf", "--features", "a,b"],
     ["-m", "aar", "--budget", "fourier:30", "--features", "a,b"],
 ]

@@ -160,17 +160,19 @@ class Names:
     True
     """
 
-    __slots__ = ("_last", "_pack", "_pick", "size", "slots")
+    __slots__ = ("_last", "_pack", "_pick", "remembered", "size", "slots")
 
-    def __init__(self, names: Iterable[Any]) -> None:
+    def __init__(self, names: Iterable[Any], remembered: Vector = NOTHING) -> None:
         self.slots = {name: slot for slot, name in enumerate(names)}
         self.size = len(self.slots)
         self._pack = Struct(f"={self.size}d").pack
         self._pick = itemgetter(*self.slots) if self.size > 1 else None
-        self._last: tuple[tuple[Any, ...], Vector] = ((), np.zeros(0))
+        self._last: tuple[bytes, Vector] = (b"", NOTHING)
+        # What a file of an earlier release kept of the last row: it goes back as it was.
+        self.remembered = remembered
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Names, (list(self.slots),)
+        return Names, (list(self.slots), self.remembered)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Names) and list(other.slots) == list(self.slots)
@@ -189,13 +191,14 @@ class Names:
             values = self._pick(x)
             if type(sum(values, 0.0)) is not float:  # complex numbers and other odd company
                 return None
+            packed = self._pack(*values)
             seen, vector = self._last  # learning mostly follows a forecast at the same x
-            if values == seen and 0.0 not in values:  # 0.0 == -0.0, and they are not the same
+            if packed == seen:
                 return vector
-            vector = frombuffer(self._pack(*values))
+            vector = frombuffer(packed)
         except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeWarning, struct_error):
             return None
-        self._last = values, vector
+        self._last = packed, vector
         return vector
 
     def admit(self, x: Any) -> Admitted:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from noregret._ops import bare, layout, rounds
-from noregret._ops.layout import AT, CEILING, CLOSED, LEVEL, OFFSET, OK, RULE
+from noregret._ops.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
 from noregret.cores import Core, DriftCore, PrimalCore
 from noregret.cores.schedule import Drift
 from noregret.doors import Door, Names, Positions
@@ -149,19 +149,24 @@ class Stream:
         return successor[-1]
 
     def _learn(self, vector: Vector, ys: Vector) -> Stream:
-        core = self.core
-        core.prepare()
-        self._answer(rounds.learn_any(core.factor, core.work, self.ledger, vector, ys), vector)
-        core.moved()
+        self._answer(self._round(rounds.learn_any, vector, ys), vector)
         return self
 
     def absorb(self, vector: Vector, y: float) -> int:
         """The compiled round: OK, or why it was refused.  The caller holds the lock."""
+        return self._round(_learn, vector, y)
+
+    def _round(self, learn: Any, vector: Vector, y: Any) -> int:
+        """A compiled round, and the drift that follows it; a refused one leaves that as it was."""
         core = self.core
+        at = core.work[AT]
+        before = at[DRIFT]
         core.prepare()
-        status = _learn(core.factor, core.work, self.ledger, vector, y)
+        status: int = learn(core.factor, core.work, self.ledger, vector, y)
         if status == OK:
             core.moved()
+        else:
+            at[DRIFT] = before
         return status
 
     def _answer(self, status: int, vector: Vector) -> None:
@@ -177,7 +182,7 @@ class Stream:
     def _grown(self, door: Door) -> Stream:
         """A copy behind a larger door; what is new was 0 so far, so it is exact."""
         core = self.core.grown(door.size - self.door.size)
-        return Stream(self.plan, core, self.ledger, door, scalar=self.scalar)
+        return Stream(self.plan, core, self.ledger.copy(), door, scalar=self.scalar)
 
     # Many rounds ----------------------------------------------------------------------------
 

@@ -72,6 +72,16 @@ class DriftCore:
         self.work: Matrix = np.zeros((ROWS + n, max(n + m, SCALARS)))
         self.work[AT, DRIFT] = 0.0 if callable(drift) else drift
 
+    @classmethod
+    def over(
+        cls, prior_precision: float, drift: Drift, factor: Matrix, work: Matrix, walked: float = 0.0
+    ) -> DriftCore:
+        """A core that goes on in arrays as they are."""
+        core: DriftCore = object.__new__(cls)
+        core.prior_precision, core.drift, core.alone = prior_precision, drift, not callable(drift)
+        core.factor, core.work, core._walked = factor, work, walked
+        return core
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n, m)."""
@@ -126,7 +136,9 @@ class DriftCore:
                 f"row {failed}: the look at x does not fit in float64; rescale the features or "
                 f"raise prior_precision ({self.prior_precision!r})"
             )
-        self._walked += math.fsum(drifts) if callable(self.drift) else 0.0
+        if callable(self.drift):  # as the loop over rounds would have left it
+            self._walked += math.fsum(drifts)
+            self.work[AT, DRIFT] = drifts[-1]
         return Track(mean, root, float(fit.sum()))
 
     def grown(self, k: int) -> DriftCore:

@@ -49,6 +49,13 @@ class PrimalCore:
         np.fill_diagonal(self.factor, math.sqrt(prior_precision))
         self.work: Matrix = np.zeros((ROWS, max(n + m, SCALARS)))
 
+    @classmethod
+    def over(cls, prior_precision: float, factor: Matrix, work: Matrix) -> PrimalCore:
+        """A core that goes on in arrays as they are."""
+        core: PrimalCore = object.__new__(cls)
+        core.prior_precision, core.factor, core.work = prior_precision, factor, work
+        return core
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n, m)."""

@@ -1,7 +1,8 @@
 """A grid of linear cells that share their input: prior precisions x drifts, two rules each.
 
 Each core speaks as two experts, ridge clipped to the outcomes seen and AAR.  A round is one
-compiled call for all of them.
+compiled call for all of them, on stacks of arrays that the grid alone owns: `cores` are views,
+made when they are asked for and never kept, so that no copy can part them from the stacks.
 """
 
 from __future__ import annotations
@@ -37,13 +38,14 @@ class Cells:
     """
 
     __slots__ = (
-        "cores",
+        "drifts",
         "fixed",
         "fixed_work",
         "label",
         "ledgers",
         "moving",
         "moving_work",
+        "precisions",
         "seen",
     )
 
@@ -57,15 +59,30 @@ class Cells:
         self.seen = np.zeros(3)
         self._stack([*still, *walks])
 
-    def _stack(self, cores: Sequence[Core]) -> None:
-        """Lay the cores one behind the other; each goes on in its own slice."""
-        self.cores = list(cores)
-        for core in cores:
-            core.work[AT, RULE] = layout.AAR
-        still = [core for core in cores if not core.drifts]
-        walks = [core for core in cores if core.drifts]
+    def _stack(self, cores: Sequence[PrimalCore | DriftCore]) -> None:
+        """Go on where these cores are, fixed ones first, in arrays of its own."""
+        still = [core for core in cores if isinstance(core, PrimalCore)]
+        walks = [core for core in cores if isinstance(core, DriftCore)]
+        self.precisions = tuple(core.prior_precision for core in cores)
+        self.drifts = tuple(core.drift for core in walks)
         self.fixed, self.fixed_work = _together(still)
         self.moving, self.moving_work = _together(walks)
+
+    @property
+    def size(self) -> int:
+        """How many cores there are."""
+        return len(self.precisions)
+
+    @property
+    def cores(self) -> list[PrimalCore | DriftCore]:
+        """The cores as views of the stacks, in the order of the ledgers."""
+        still = zip(self.precisions, self.fixed, self.fixed_work)
+        precisions = self.precisions[len(self.fixed) :]
+        walks = zip(precisions, self.drifts, self.moving, self.moving_work)
+        return [
+            *(PrimalCore.over(a, factor, work) for a, factor, work in still),
+            *(DriftCore.over(a, q, factor, work) for a, q, factor, work in walks),
+        ]
 
     @property
     def names(self) -> list[str]:
@@ -73,7 +90,6 @@ class Cells:
         found = []
         for core in self.cores:
             drift = f" drift={core.drift:.3g}" if isinstance(core, DriftCore) else ""
-            assert isinstance(core, PrimalCore | DriftCore)
             where = f"{self.label}a={core.prior_precision:.3g}{drift}"
             found += [f"ridge {where}", f"AAR {where}"]
         return found
@@ -92,7 +108,7 @@ class Cells:
 
     def look(self, x: Vector) -> Vector:
         """What every cell says of x."""
-        said = np.empty(2 * len(self.cores))
+        said = np.empty(2 * self.size)
         status = ops.look(
             self.fixed, self.fixed_work, self.moving, self.moving_work, x, self.seen, said
         )
@@ -114,7 +130,7 @@ class Cells:
 
     def replay(self, xs: Matrix, ys: Vector) -> Matrix:
         """What every cell says in every row, learning as the rows go."""
-        said = np.empty((len(xs), 2 * len(self.cores)))
+        said = np.empty((len(xs), 2 * self.size))
         failed = ops.replay(
             self.fixed,
             self.fixed_work,
@@ -133,8 +149,8 @@ class Cells:
     def certificates(self) -> list[tuple[str, list[Certificate]]]:
         """By expert: AAR's bound for every second one."""
         found: list[tuple[str, list[Certificate]]] = []
+        names = self.names
         for c, (core, ledger) in enumerate(zip(self.cores, self.ledgers)):
-            assert isinstance(core, PrimalCore | DriftCore)
             scene = Scene(
                 totals=totals(ledger),
                 features=core.shape[0],
@@ -142,17 +158,15 @@ class Cells:
                 prior_var=core.prior_var(),
                 drifting=core.drifts,
             )
-            clipped, aar = self.names[2 * c : 2 * c + 2]
+            clipped, aar = names[2 * c : 2 * c + 2]
             found += [(clipped, []), (aar, [aar_bound(scene)])]
         return found
 
 
 def _together(cores: Sequence[Core]) -> tuple[Matrix, Matrix]:
-    """The cores' factors in one array and their work in another, shared with the cores."""
+    """Copies of the cores' factors in one array, and of their work in another."""
     if not cores:
         return np.zeros((0, 1, 1)), np.zeros((0, 1, 1))
-    factors = np.stack([core.factor for core in cores])
-    works = np.stack([core.work for core in cores])
-    for core, factor, work in zip(cores, factors, works):
-        core.factor, core.work = factor, work
+    factors, works = np.stack([c.factor for c in cores]), np.stack([c.work for c in cores])
+    works[:, AT, RULE] = layout.AAR
     return factors, works

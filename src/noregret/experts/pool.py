@@ -1,7 +1,7 @@
 """The state of a pool: one array of experts, one book of sums; see noregret._ops.mixing.
 
-A call that is refused leaves both as they were: what is learned goes to a copy that takes their
-place when all went well.
+A call that is refused, and one that only asks, leaves both as they were: such a call works on a
+copy, since some rows of the array belong to the round in hand, and a model file holds them too.
 """
 
 from __future__ import annotations
@@ -105,32 +105,39 @@ class Pool:
 
     def forecast(self, said: Vector) -> float:
         """The pool's forecast from those of the experts, NaN for those who sleep."""
-        self.cells[SAID] = said
-        mixing.wake(self.cells)
-        g = mixing.forecast(self.cells, self.book)
+        return self._forecast(self.cells.copy(), said)
+
+    def _forecast(self, cells: Matrix, said: Vector) -> float:
+        cells[SAID] = said
+        mixing.wake(cells)
+        g = mixing.forecast(cells, self.book)
         if g != g:
             self._nobody(said)
         return g
 
     def learn(self, said: Vector, y: float, costs: Vector | None = None) -> tuple[float, float]:
         """Learn one round; its forecast and its loss.  A likelihood game needs the losses too."""
-        g = self.forecast(said)
+        cells, book = self.cells.copy(), self.book.copy()
+        g = self._forecast(cells, said)
         asleep = int(np.isnan(said).sum())
         if costs is not None:
-            self.cells[COST] = costs
-            if mixing.leader(self.cells, 1.0) < 0:
+            cells[COST] = costs
+            if mixing.leader(cells, 1.0) < 0:
                 raise OutcomeError(
                     f"y = {y!r}: every expert awake gave it probability 0, so no mixture can go "
                     "on; give each expert some chance of every outcome"
                 )
-        return g, mixing.settle(self.cells, self.book, y, g, asleep)
+        loss = mixing.settle(cells, book, y, g, asleep)
+        self.cells, self.book = cells, book
+        return g, loss
 
     def weights(self, said: Vector | None = None) -> Vector:
         """The weights, adding up to 1: of all experts, or of those awake."""
-        self.cells[SAID] = 0.0 if said is None else said
-        mixing.wake(self.cells)
+        cells = self.cells.copy()
+        cells[SAID] = 0.0 if said is None else said
+        mixing.wake(cells)
         weights = np.empty(self.size)
-        mixing.shares(self.cells, self.book, weights)
+        mixing.shares(cells, self.book, weights)
         return weights
 
     # Many rounds ----------------------------------------------------------------------------
@@ -158,7 +165,7 @@ class Pool:
     def survey(self, said: Matrix) -> Vector:
         """Forecasts from every row; nothing is learned."""
         forecasts = np.empty(len(said))
-        mixing.survey(self.cells, self.book, said, forecasts)
+        mixing.survey(self.cells.copy(), self.book, said, forecasts)
         failed = np.isnan(forecasts)
         if failed.any():
             t = int(np.argmax(failed))

@@ -7,7 +7,7 @@ Each has `chance(x)`, `learn(x, sign) -> log loss` and `grown(k)`; x is a float6
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -153,6 +153,16 @@ class History:
         return larger
 
 
+class Found(NamedTuple):
+    """A mode: where it is, the factor of the curvature there, F, ln det, |gradient|."""
+
+    w: Vector
+    curve: Matrix
+    F: float
+    log_det: float
+    gradient: float
+
+
 class Mode:
     """The exact mode of the posterior, by Newton steps on the history: O(t n^2) a round."""
 
@@ -174,21 +184,27 @@ class Mode:
         z = float(self.w @ x)
         return self.family.bend(-z)[0] - self.family.bend(z)[0]
 
-    def fit(self, count: int) -> tuple[float, float, float]:
-        """Move to the mode of the first so many rows: F, ln det, |gradient|."""
-        h = self.history
+    def fit(self, count: int) -> Found:
+        """The mode of the first so many rows; nothing is kept but scratch."""
+        h, w, curve = self.history, self.w.copy(), np.empty_like(self.curve)
         F, log_det, gradient, _ = newton.mode(
             self.family.code,
             h.held[:count],
             self.precision,
-            self.w,
-            self.curve,
+            w,
+            curve,
             self.work,
             h.scratch[:count],
         )
         if not math.isfinite(F + log_det + gradient):
             raise NumericalError(TOO_LARGE)
-        return F, log_det, gradient
+        return Found(w, curve, F, log_det, gradient)
+
+    def tried(self, row: Vector) -> Found:
+        """The mode with one row more, in the place that is kept for it."""
+        h = self.history
+        h.held[h.count] = row
+        return self.fit(h.count + 1)
 
     def price(self, row: Vector) -> float:
         """What the label of this row costs before it is known."""
@@ -196,15 +212,11 @@ class Mode:
 
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Learn and book one round, and what it costs less under the new mode."""
-        row, before = sign * x, self.w.copy()
-        loss, plain = self.price(row), self.family.bend(float(row @ before))[0]
+        row = sign * x
+        found = self.tried(row)
+        loss, plain = self.price(row), self.family.bend(float(row @ self.w))[0]
         self.history.append(row)
-        try:
-            self.F, self.log_det, self.gradient = self.fit(self.history.count)
-        except NumericalError:
-            self.history.count -= 1
-            self.w = before
-            raise
+        self.w, self.curve, self.F, self.log_det, self.gradient = found
         add(book, EXCESS, plain - self.family.bend(float(row @ self.w))[0])
         note(book, scatter, x, loss, sign)
         return loss
@@ -230,15 +242,8 @@ class TierneyKadane(Mode):
 
     def evidence(self, row: Vector) -> float:
         """ln of the Laplace evidence with one row more, up to what all rows share."""
-        h = self.history
-        h.held[h.count] = row
-        here = self.w
-        self.w = here.copy()
-        try:
-            F, log_det, _ = self.fit(h.count + 1)
-        finally:
-            self.w = here
-        return -F - 0.5 * log_det
+        found = self.tried(row)
+        return -found.F - 0.5 * found.log_det
 
     def odds(self, x: Vector) -> float:
         """ln of the odds of label 1: the gap between the two evidences."""
@@ -287,18 +292,19 @@ class Particles:
         """
         row = sign * x
         loss = sound(self.price(row))
-        before = self.cloud, self.logs.copy(), self.moves, self.rng.bit_generator.state
+        before = self.cloud, self.logs.copy(), self.rng.bit_generator.state, self.moves
         self.history.append(row)
         try:
             self._weigh(row)
         except np.linalg.LinAlgError:
-            self.cloud, self.logs, self.moves, self.rng.bit_generator.state = before
             self.history.count -= 1
+            self.cloud, self.logs, self.rng.bit_generator.state, self.moves = before
             raise NumericalError(TOO_LARGE) from None
         note(book, scatter, x, loss, sign)
         return loss
 
     def _weigh(self, row: Vector) -> None:
+        """Take the newest round into the weights, part by part."""
         left, parts = 1.0, 0
         while left > 0.0:
             least = 2.0 ** max(parts - 80, -40)

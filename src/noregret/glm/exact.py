@@ -3,27 +3,70 @@
 The posterior is analytic and log-concave, so the rule converges faster than any power of the
 spacing.  The box ends where the density is below e^-45 of its peak; the spacing is halved until
 the rule on every second node agrees to TOLERANCE.
+
+A row s x turns the density near w'x = 0, within 1/|x| of it.  Along an axis where even nodes of
+that spacing would be too many, they are even in u, c = sinh(u)/|x|: close where the density turns,
+and ever wider apart beyond.  What even then takes too many nodes is refused before anything is
+made.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret._ops import particles
 from noregret.errors import FeatureError, NumericalError
-from noregret.glm.engines import TierneyKadane
-from noregret.glm.families import Family
+from noregret.glm.engines import TOO_LARGE, TierneyKadane
+from noregret.glm.families import LOGISTIC, Family
 from noregret.types import Matrix, Vector
 
 __all__ = ["Exact"]
 
 DROP = 45.0
 TOLERANCE = 1e-10
-LARGEST_GRID = 4_000_000
+TRIALS = 24  # of a box or a spacing
+TOO_NARROW = "the posterior is too narrow for a grid: take method='tierney-kadane', or rescale x"
+SPACING = 0.45  # to begin with, in units
+EVEN = 2000  # nodes along an axis from which they are even in u
+FEWEST_NODES, MOST_NODES = 2**16, 2**20  # that a grid may always have, and that it may ever have
+EVALUATIONS = 2**24  # of a row at a node, where there are more nodes than that
+
+
+class Axis(NamedTuple):
+    """One axis of the box: where the mode is, how far it reaches, and how nodes lie on it."""
+
+    mode: float
+    low: float
+    high: float
+    unit: float  # what spacings are measured in
+    steepest: float  # the largest |x| along it
+
+    def bent(self) -> bool:
+        """Whether nodes are even in u."""
+        return self.steepest > 0.0 and self.low + self.high > EVEN * SPACING * self.unit
+
+    def ends(self, spacing: float) -> tuple[float, float]:
+        """The numbers of the first node and of the last; node 0 is the mode, or u = 0."""
+        a, b = self.mode - self.low, self.mode + self.high
+        if self.bent():
+            h = 0.5 * spacing
+            return math.asinh(a * self.steepest) / h, math.asinh(b * self.steepest) / h
+        return -self.low / (spacing * self.unit), self.high / (spacing * self.unit)
+
+    def nodes(self, spacing: float) -> tuple[Any, Vector, Vector]:
+        """Their numbers, their places, and ln of what each stands for."""
+        first, last = self.ends(spacing)
+        numbers: Any = np.arange(math.floor(first), math.ceil(last) + 1)
+        if not self.bent():
+            h = spacing * self.unit
+            return numbers, self.mode + numbers * h, np.full(numbers.size, math.log(h))
+        u = numbers * (0.5 * spacing)
+        logs = np.log(np.cosh(u)) + math.log(0.5 * spacing / self.steepest)
+        return numbers, np.sinh(u) / self.steepest, logs
 
 
 class Exact(TierneyKadane):
@@ -33,20 +76,22 @@ class Exact(TierneyKadane):
 
     def __init__(self, family: Family, precision: float, n: int, *, strict: bool = True) -> None:
         super().__init__(family, precision, n)
-        self.error = 0.0  # what the last rule on every second node was off by
+        self.error = 0.0  # what the last rule of the last round was off by on every second node
         self.strict = strict  # two features at the most; else go on with Laplace's evidences
 
     def evidence(self, row: Vector) -> float:
         """ln of the integral of exp(-F) with one row more."""
-        h = self.history
-        h.held[h.count] = row
-        here = self.w
-        self.w = here.copy()
-        try:
-            self.fit(h.count + 1)
-            return self._integral(h.held[: h.count + 1], self.w)
-        finally:
-            self.w = here
+        return self._evidence(row)[0]
+
+    def price(self, row: Vector) -> float:
+        """What the label of this row costs before it is known."""
+        yes, (no, error) = self._evidence(row)[0], self._evidence(-row)
+        self.error = error
+        return LOGISTIC.bend(yes - no)[0]
+
+    def _evidence(self, row: Vector) -> tuple[float, float]:
+        w = self.tried(row).w
+        return self._integral(self.history.held[: self.history.count + 1], w)
 
     def _height(self, rows: Matrix, nodes: Matrix) -> Vector:
         found = np.empty(len(nodes))
@@ -54,28 +99,32 @@ class Exact(TierneyKadane):
         particles.heights(self.family.code, rows, self.precision, inner, found)
         return found
 
-    def _integral(self, rows: Matrix, w: Vector) -> float:
+    def _integral(self, rows: Matrix, w: Vector) -> tuple[float, float]:
+        """ln of the integral, and by how much the rule on every second node differs."""
         c, n = self.family.curvature, w.size
         axes = np.linalg.eigh(rows.T @ (c * rows) + self.precision * np.eye(n))[1]
         reach = self._box(rows, w, axes)
         along = rows @ axes
         widest = np.abs(along).max(axis=0, initial=0.0)
-        sharp = 1.0 / np.sqrt(self.precision + c * (along * along).sum(axis=0))
+        sharp = reach.sum(axis=1) / 23.0  # the deviation of a Gaussian that reaches as far
         unit = np.minimum(sharp, np.divide(1.2, widest, out=np.full(n, np.inf), where=widest > 0))
-        spacing = 0.45
-        while True:
-            fine, coarse, high = self._rule(rows, w, axes, reach, spacing * unit)
+        spacing = SPACING
+        for _ in range(TRIALS):
+            box = np.column_stack([w @ axes, reach, unit, widest]).tolist()
+            fine, coarse, high = self._rule(rows, axes, [Axis(*line) for line in box], spacing)
             if high.any():  # level sets lean: the box must reach further there
                 reach[high] *= 1.5
                 continue
-            self.error = abs(fine - coarse)
-            if self.error <= TOLERANCE:
-                return fine
+            if abs(fine - coarse) <= TOLERANCE:
+                return fine, abs(fine - coarse)
             spacing *= 0.5
+        raise NumericalError(TOO_NARROW)
 
     def _box(self, rows: Matrix, w: Vector, axes: Matrix) -> Matrix:
         """How far the density reaches along each axis, (n, 2)."""
         peak = float(self._height(rows, w[None])[0])
+        # exp(-F) is below the prior, which alone has dropped as far from here on.
+        furthest = float(np.linalg.norm(w)) + math.sqrt(2.0 * (DROP - peak) / self.precision)
 
         def low(size: float, step: Vector) -> bool:
             return float(self._height(rows, (w + size * step)[None])[0]) < peak - DROP
@@ -84,6 +133,8 @@ class Exact(TierneyKadane):
         for k, side in itertools.product(range(w.size), range(2)):
             step, size = (2 * side - 1) * axes[:, k], 1.0 / math.sqrt(self.precision)
             while not low(size, step):
+                if not size <= 2.0 * furthest:  # NaN too
+                    raise NumericalError(TOO_LARGE)
                 size *= 1.5
             while low(0.8 * size, step):
                 size *= 0.8
@@ -91,26 +142,25 @@ class Exact(TierneyKadane):
         return reach
 
     def _rule(
-        self, rows: Matrix, w: Vector, axes: Matrix, reach: Matrix, h: Vector
+        self, rows: Matrix, axes: Matrix, box: list[Axis], spacing: float
     ) -> tuple[float, float, Any]:
         """ln of the integral by all nodes and by every second one; which sides are too near."""
-        counts = np.ceil(reach / h[:, None]).astype(int)
-        lines = [np.arange(-low, high + 1) for low, high in counts]
-        if math.prod(len(line) for line in lines) > LARGEST_GRID:
-            raise NumericalError(
-                "the posterior is too narrow for a grid: take method='tierney-kadane', or rescale x"
-            )
-        mesh = np.stack([g.ravel() for g in np.meshgrid(*lines, indexing="ij")], axis=1)
-        logs = self._height(rows, w + (mesh * h) @ axes.T)
-        top, volume = float(np.max(logs)), float(np.log(h).sum())
+        most = min(max(EVALUATIONS // len(rows), FEWEST_NODES), MOST_NODES)
+        ends = [axis.ends(spacing) for axis in box]
+        if not math.prod(last - first + 3.0 for first, last in ends) <= most:
+            raise NumericalError(TOO_NARROW)
+        numbers, places, shares = zip(*(axis.nodes(spacing) for axis in box))
+        mesh = np.stack([g.ravel() for g in np.meshgrid(*places, indexing="ij")], axis=1)
+        grid = self._height(rows, mesh @ axes.T).reshape([part.size for part in places])
+        logs = grid + sum(np.ix_(*shares))
+        top = float(np.max(logs))
         weights = np.exp(logs - top)
-        even = (mesh % 2 == 0).all(axis=1)
-        fine = top + volume + math.log(float(weights.sum()))
-        doubled = volume + w.size * math.log(2.0)
-        coarse = top + doubled + math.log(float(weights[even].sum()))
-        grid = logs.reshape([len(line) for line in lines])
-        edges = [[grid.take(0, axis=k), grid.take(-1, axis=k)] for k in range(w.size)]
-        high = np.array([[float(np.max(e)) > top - DROP + 5.0 for e in pair] for pair in edges])
+        even = float(weights[np.ix_(*(part % 2 == 0 for part in numbers))].sum())
+        fine = top + math.log(float(weights.sum()))
+        coarse = top + len(box) * math.log(2.0) + math.log(max(even, 1e-300))
+        limit = float(np.max(grid)) - DROP + 5.0
+        edges = [[grid.take(0, axis=k), grid.take(-1, axis=k)] for k in range(len(box))]
+        high = np.array([[float(np.max(e)) > limit for e in pair] for pair in edges])
         return fine, coarse, high
 
     def grown(self, k: int) -> TierneyKadane:

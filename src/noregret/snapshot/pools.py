@@ -174,7 +174,7 @@ def _write_cells(w: Writer, cells: Cells) -> dict[str, Any]:
         "ledgers": w.numbers(cells.ledgers),
         "cores": [
             {
-                "prior_precision": core.prior_precision,  # type: ignore[attr-defined]  # both have
+                "prior_precision": core.prior_precision,
                 "walk": core.drift if isinstance(core, DriftCore) else 0.0,
                 **write_core(w, core),
             }
@@ -242,7 +242,7 @@ def _read_auto(f: Fields) -> State:
         due.append(size)
     if [group.cores[0].shape[0] for group in cells] != due:
         raise f.wrong("has cells for other features")
-    if pool.size != sum(2 * len(group.cores) for group in cells):
+    if pool.size != sum(2 * group.size for group in cells):
         raise f.wrong("has another number of experts")
     return State(door, units, tuple(maps), tuple(cells), pool)
 

@@ -78,8 +78,7 @@ def _write_names(w: Writer, door: Names) -> dict[str, Any]:
         name if type(name) is str else w.value(name, f"the feature name {name!r}")
         for name in door.slots
     ]
-    # Files of earlier releases hold the vector packed last, which nothing that was learned needs.
-    return {"names": ["list", *names], "last": w.numbers(np.zeros(0))}
+    return {"names": ["list", *names], "last": w.numbers(door.remembered)}
 
 
 def _read_names(f: Fields) -> Names:
@@ -96,10 +95,8 @@ def _read_names(f: Fields) -> Names:
     if f.shape("last", 1) not in ((0,), (door.size,)):
         raise f.wrong("remembers a row of another width")
     last = f.numbers("last", *f.shape("last", 1), finite=False)
-    last.flags.writeable = False  # as packing leaves it
-    door._last = tuple(last.tolist()), last
     f.done()
-    return door
+    return Names(names, last)
 
 
 register(Positions, _write_positions, _read_positions)

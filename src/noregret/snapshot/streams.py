@@ -1,8 +1,9 @@
 """How cores, plans and streams are stored: all that a Gaussian learner has learned.
 
-A core's `work` is scratch, except for the scalars in work[AT] and for a look that `predict_one` has
-left there (FRESH): then all of it is stored, since the round to come will use it as it is.
-Arrays with room to grow are stored without it: room decides where numbers lie, not which.
+A core's `work` is scratch, except for the scalars in work[AT].  A look that `predict_one` has left
+there is not stored, since a file is what was learned and a look that is made anew has the same
+bits; files of earlier releases may hold one.  Arrays with room to grow are stored without it: room
+decides where numbers lie, not which.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ HUGE = 1e300
 
 
 def write_core(w: Writer, core: Any) -> dict[str, Any]:
-    """The factor, how it is to be read, and a look if one was left."""
+    """The factor, and how it is to be read."""
     at = core.work[AT]
     return {
         "factor": w.numbers(core.factor),
-        "look": w.numbers(core.work) if at[FRESH] == 1.0 else None,
+        "look": None,
         "rooted": bool(at[ROOTED]),
         "passed": int(at[PASSED]),
         "drift": float(at[DRIFT]),
@@ -80,26 +81,22 @@ def _work(f: Fields, rows: int, wide: int) -> Matrix:
 
 def read_fixed(f: Fields, precision: float, n: int, m: int) -> PrimalCore:
     """Fixed experts."""
-    core: PrimalCore = object.__new__(PrimalCore)
-    core.prior_precision = precision
-    core.factor = f.numbers("factor", n, n + m)
-    core.work = _work(f, ROWS, max(n + m, SCALARS))
+    factor = f.numbers("factor", n, n + m)
+    work = _work(f, ROWS, max(n + m, SCALARS))
     f.number("walked", 0.0, 0.0)
     f.done()
-    return core
+    return PrimalCore.over(precision, factor, work)
 
 
 def read_drifting(f: Fields, precision: float, drift: Any, n: int, m: int) -> DriftCore:
     """Experts that change."""
-    core: DriftCore = object.__new__(DriftCore)
-    core.prior_precision, core.drift, core.alone = precision, drift, not callable(drift)
-    core.factor = f.numbers("factor", n + m, n)
-    core.work = _work(f, ROWS + n, max(n + m, SCALARS))
-    core._walked = f.number("walked", 0.0)
+    factor = f.numbers("factor", n + m, n)
+    work = _work(f, ROWS + n, max(n + m, SCALARS))
+    walked = f.number("walked", 0.0)
     f.done()
-    if not callable(drift) and core.work[AT, DRIFT] != drift:
+    if not callable(drift) and work[AT, DRIFT] != drift:
         raise f.wrong("has another drift than its plan")
-    return core
+    return DriftCore.over(precision, drift, factor, work, walked)
 
 
 def read_ledger(f: Fields, name: str, m: int) -> Matrix:
