@@ -92,7 +92,8 @@ def _guided(tried: Any, mutate: Any, seeds: list[bytes], seconds: int, tell: Any
 
     def changed(data: bytes, size: int, seed: int) -> bytes:
         rng = random.Random(seed)
-        return bytes(atheris.Mutate(data, size) if rng.random() < 0.3 else mutate(data, rng))
+        made = atheris.Mutate(data, size) if rng.random() < 0.3 else mutate(data, rng)
+        return bytes(made[:size])
 
     with tempfile.TemporaryDirectory() as folder:
         for k, seed in enumerate(seeds):
