@@ -1,10 +1,10 @@
 """Make every mutant of the table in a scratch copy of the tree, and see whether the tests notice.
 
-    python tests/mutants/run.py [--jobs 2] [--only TEXT] [--limit SECONDS]
+    python tests/mutants/run.py [--jobs 2] [--only TEXT]
 
 Mutants of compiled code run as plain Python (interpreted.py), the others with the compiled code
 of the tree as it is.  A child is forked for each, so that libraries are loaded once.  What fails,
-hangs or crashes is killed; what passes survives, and must be in EQUIVALENT with the reason.
+crashes, or takes four times as long as without a mutant is killed; what passes survives, and must be in EQUIVALENT with the reason.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,8 @@ sys.dont_write_bytecode = True
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path("src/noregret")
-USUAL = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line"]
+REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
+USUAL = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Run:
     start: float
     place: Path | None = None
     before: str = ""
+    limit: float = 0.0
 
 
 def copied(number: int, base: Path) -> Path:
@@ -105,7 +108,11 @@ def child(folder: Path, tests: list[str], *, interpreted: bool, keep_going: bool
         plugin = "interpreted" if interpreted else "plain"
         usual = [part for part in USUAL if not (keep_going and part == "-x")]
         code = int(pytest.main([*usual, "-p", plugin, *tests]))
+    except BaseException:  # noqa: BLE001  # whatever it is belongs into the output
+        traceback.print_exc()
     finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(code)
 
 
@@ -134,15 +141,15 @@ def ended(run: Run) -> None:
         shutil.copystat(original, run.place)
 
 
-def baseline(folder: Path, tests: list[str], *, interpreted: bool) -> list[str]:
-    """The tests that fail without any mutant: none may, but in plain Python a few do."""
-    pid, _ = started(None, folder, tests, interpreted=interpreted, keep_going=True)
+def baseline(folder: Path, tests: list[str], *, interpreted: bool) -> tuple[list[str], float]:
+    """The tests that fail without any mutant, a few in plain Python only; and the seconds."""
+    pid, run = started(None, folder, tests, interpreted=interpreted, keep_going=True)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     text = (folder / "out.txt").read_text()
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
     if code not in (0, 1) or (failed and not interpreted):
-        raise SystemExit(f"without any mutant the tests fail:\n{text}")
-    return failed
+        raise SystemExit(f"without any mutant the tests fail ({code}):\n{text}")
+    return failed, time.monotonic() - run.start
 
 
 def killer(folder: Path) -> str:
@@ -156,8 +163,7 @@ def main() -> int:
     """Run the table; 0 if every survivor is known to be equivalent."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="", help="mutants whose line contains this text")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds until a hang is a kill")
+    parser.add_argument("--only", default="", help="mutants whose line contains one of these texts, with | between")
     chosen = parser.parse_args()
     import hypothesis  # noqa: F401  # loaded once, for all children
     import numba  # noqa: F401
@@ -173,17 +179,16 @@ def main() -> int:
     ]
     for mutant in mutants:
         mutant.text()
-    mutants = [mutant for mutant in mutants if chosen.only in str(mutant)]
+    wanted = chosen.only.split("|")
+    mutants = [mutant for mutant in mutants if any(text in str(mutant) for text in wanted)]
     with tempfile.TemporaryDirectory(prefix="mutants-") as base:
-        return play(mutants, Path(base), chosen.jobs, chosen.limit, table.EQUIVALENT)
+        return play(mutants, Path(base), chosen.jobs, table.EQUIVALENT)
 
 
-def play(
-    mutants: list[Mutant], base: Path, jobs: int, limit: float, known: dict[str, str]
-) -> int:
+def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[str, str]) -> int:
     """All mutants, so many at a time; print what became of each, then the survivors."""
     free = [copied(k, base) for k in range(jobs)]
-    left_out: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+    left_out: dict[tuple[bool, tuple[str, ...]], tuple[list[str], float]] = {}
     survived: list[Mutant] = []
     running: dict[int, Run] = {}
     waiting = list(reversed(mutants))
@@ -194,13 +199,15 @@ def play(
             key = mutant.interpreted, mutant.tests
             if key not in left_out:
                 left_out[key] = baseline(folder, list(key[1]), interpreted=key[0])
-                print(f"# {' '.join(key[1])}: left out {left_out[key]}", flush=True)
-            tests = [*mutant.tests, *(f"--deselect={name}" for name in left_out[key])]
+                names, seconds = left_out[key]
+                print(f"# {' '.join(key[1])}: {seconds:.0f} s, left out {names}", flush=True)
+            tests = [*mutant.tests, *(f"--deselect={name}" for name in left_out[key][0])]
             pid, run = started(mutant, folder, tests, interpreted=key[0], keep_going=False)
+            run.limit = 30.0 + 4.0 * left_out[key][1]
             running[pid] = run
         time.sleep(0.02)
         for pid, run in list(running.items()):
-            late = time.monotonic() - run.start > limit
+            late = time.monotonic() - run.start > run.limit
             if late:
                 os.killpg(pid, signal.SIGKILL)
             done, status = os.waitpid(pid, 0 if late else os.WNOHANG)
