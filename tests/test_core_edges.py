@@ -213,6 +213,7 @@ def test_which_form_a_round_is_done_in() -> None:
     assert rooted(core)
     for _ in range(31):
         absorb(1.0, -1.0)
+        assert rooted(core)
     absorb(1.0, -0.5)
     assert core.rounds == 64
     assert not rooted(core)
@@ -241,6 +242,7 @@ def test_drifting_forecasts_are_right_where_the_covariance_loses_digits(
     """Near-collinear columns of this size, against rational arithmetic, and both lanes alike."""
     rng = np.random.default_rng(3)
     X = scale * (1.0 + 1e-3 * rng.integers(-99, 100, size=(24, 3)) / 128.0)
+    X[:8] = rng.integers(-99, 100, size=(8, 3)) / 64.0  # then the covariance is full
     y = rng.integers(-99, 100, size=24) / 64.0
     q = 0.0 if drift == "none" else drift
     a_t = [0.5, *[math.inf if q == 0.0 else 1.0 / q] * 23]

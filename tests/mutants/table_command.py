@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-PLAY = ("test_command_edges.py", "test_cli.py", "test_cli_state.py")
-READ = ("test_command_edges.py", "test_sources.py", "test_cli_bad.py", "test_cli_rough.py")
+PLAY = ("test_command_edges.py", "test_cli_state.py", "test_cli.py", "test_cli_rough.py")
+READ = ("test_command_edges.py", "test_sources.py", "test_cli_bad.py::test_a_bad_file_is_one_line_with_its_place", "test_cli_rough.py")
 
 MUTANTS = {
     "cli/engine.py": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FILES = ("test_container.py", "test_snapshot_hostile.py", "test_snapshot_files.py")
+FILES = ("test_container.py", "test_snapshot_files.py", "test_snapshot_hostile.py")
 
 MUTANTS = {
     "snapshot/frame.py": (

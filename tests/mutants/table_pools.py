@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-POOL = ("test_bounds_pools.py", "test_pool.py", "test_pool_numbers.py", "test_pool_sleepers.py")
+POOL = ("test_bounds_pools.py", "test_pool_edges.py", "test_pool_sleepers.py")
 
 MUTANTS = {
     "_ops/mixing.py": (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-LINEAR = ("test_bounds_dense.py", "test_theorems.py", "test_merge.py")
+LINEAR = ("test_bounds_dense.py", "test_theorems.py")
 BINARY = ("test_bounds_binary.py", "test_logistic_bounds.py")
 NET = ("test_bounds_net.py", "test_klms_bounds.py")
-POOL = ("test_bounds_pools.py", "test_experts.py", "test_pool.py")
-SPARSE = ("test_bounds_pools.py", "test_oslog_bounds.py")
+POOL = ("test_bounds_pools.py",)
+SPARSE = ("test_oslog_bounds.py",)
 
 MUTANTS = {
     "theorems.py": (
