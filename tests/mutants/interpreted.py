@@ -14,7 +14,7 @@ import numba
 import numba.extending
 import numpy as np
 
-from plain import quick
+import plain
 
 DEPTH = [0]  # compiled functions under way: only the outermost gives Python's own numbers back
 
@@ -74,9 +74,9 @@ def _power(_):
     return lambda shifted: math.ldexp(1.0, max(int(shifted - 1.5 * 2.0**52), -2000))
 
 
-def pytest_configure(config) -> None:
+def pytest_configure() -> None:
     """Before anything of noregret is imported."""
-    quick(config)
+    plain.pytest_configure()
     numba.extending.intrinsic = _power
     from noregret import _ops
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, Phase, settings
 
 
-def quick(_) -> None:
-    """Hypothesis without shrinking, at a tenth of its leisure."""
+def pytest_configure() -> None:
+    """Hypothesis without shrinking, and without its clock."""
     settings.register_profile(
         "mutants",
         derandomize=True,
@@ -18,4 +18,3 @@ def quick(_) -> None:
     settings.load_profile("mutants")
 
 
-pytest_configure = quick
