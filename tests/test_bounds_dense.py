@@ -15,6 +15,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 import noregret as nr
+from noregret._ops import layout
 from noregret.certificates import Assumption, Certificate
 
 RNG = np.random.default_rng(14)
@@ -227,6 +228,15 @@ def test_certificates_of_merged_learners(name: str) -> None:
     if name == "Bayes":
         chain = 0.5 * (2 * (T * math.log(2 * math.pi * S2) + whole.log_det) + whole.V / S2)
         assert merged.log_loss_ == pytest.approx(chain, rel=1e-12)
+
+
+def test_the_identity_compares_two_sums_that_do_not_know_of_one_another() -> None:
+    """One from the looks, one from what the rotations left over: a wrong one would show."""
+    for row in (layout.FIT, layout.WEIGHTED):
+        for learner in (nr.Ridge(A).fit(X, Y[:, 0]), nr.Ridge(A, drift=Q).fit(X, Y[:, 0])):
+            assert learner.certificate().holds is True
+            learner._stream.ledger[row, 0] *= 1.0 + 1e-7
+            assert learner.certificate().holds is False
 
 
 def test_bounds_that_are_given_and_just_kept_or_just_broken() -> None:

@@ -272,6 +272,7 @@ def test_a_failed_replay_leaves_form_drift_and_look_as_they_were() -> None:
         with pytest.raises(NumericalError, match="row 1"):
             learner.replay([[1e5, 1.0, 2.0], [HUGE] * 3], [1.0, 1.0])
         assert state_bytes(learner) == before
+        refused(learner, lambda: learner.learn_one(np.full(3, HUGE), 1.0))
         for each in (learner, twin):
             each.learn_one(np.array(rows[0]), -1.0)
         assert state_bytes(learner) == state_bytes(twin)
@@ -355,18 +356,40 @@ def test_a_copy_trusts_no_look_that_it_has_not_made() -> None:
         assert state_bytes(twin) == state_bytes(learner)
 
 
+@DRIFTS
+def test_a_larger_copy_trusts_no_look_either(drift: float) -> None:
+    """The row of zeros in a new core's scratch is not the x that was looked at."""
+    learner, twin = nr.Ridge(0.3, drift=drift), nr.Ridge(0.3, drift=drift)
+    for each in (learner, twin):
+        each.learn_one({"a": 1.0}, 1.0)
+    learner.predict_one({"a": 3.0})
+    for each in (learner, twin):
+        each.learn_one({"a": 0.0, "b": 0.0}, 1.0)
+    assert state_bytes(learner) == state_bytes(twin)
+
+
+@DRIFTS
+def test_small_fits_are_booked(drift: float) -> None:
+    learner = nr.Ridge(0.3, drift=drift)
+    for x in (1.0, 2.0, 3.0, 1.0):
+        learner.learn_one(np.array([x]), 1e-5 * x * x)
+    assert learner.certificate().comparator > 0.0
+    assert learner.certificate().holds is True
+
+
 def test_an_integer_that_lost_digits_is_refused_after_any_look() -> None:
     """Named features are packed unseen, so integers beyond 2^53 take the careful lane."""
     learner = nr.Ridge()
-    learner.learn_one({"a": 1.0}, 1.0)
-    for x in ({"a": 2.0**60}, {"a": 2.0**61}):
-        learner.predict_one(x)  # a float of that size is what it says
+    learner.learn_one({"a": 1.0, "b": 1.0}, 1.0)
+    for size in (2.0**60, 2.0**61):
+        learner.predict_one({"a": size, "b": 0.0})  # a float of that size is what it says
         for wrong in (2**60 + 1, 2**61 + 1, 2**62 + 1):
             with pytest.raises(InputError, match="float64"):
-                learner.predict_one({"a": wrong})
+                learner.predict_one({"a": wrong, "b": 0.0})
+        learner.learn_one({"a": size, "b": 0.0}, 1.0)
+        for wrong in (2**60 + 1, 2**61 + 1, 2**62 + 1):
             with pytest.raises(InputError, match="float64"):
-                learner.learn_one({"a": wrong}, 1.0)
-        learner.learn_one(x, 1.0)
+                learner.learn_one({"a": wrong, "b": 0.0}, 1.0)
 
 
 def test_rounds_wait_while_a_state_is_closed_and_for_ever_once_it_is_replaced() -> None:

@@ -1,6 +1,6 @@
 """Make every mutant of the table in a scratch copy of the tree, and see whether the tests notice.
 
-    python tests/mutants/run.py [--jobs 2] [--only TEXT]
+    python tests/mutants/run.py [--jobs 2] [--only TEXT|TEXT] [--done LOG ...]
 
 Mutants of compiled code run as plain Python (interpreted.py), the others with the compiled code
 of the tree as it is.  A child is forked for each, so that libraries are loaded once.  What fails,
@@ -61,6 +61,10 @@ class Mutant:
         compile(changed, self.path, "exec")
         return changed
 
+    def dead_in(self, log: str) -> bool:
+        """Whether a log says that it was killed."""
+        return re.search(rf"^(killed|HUNG) .*{re.escape(str(self))}", log, re.MULTILINE) is not None
+
     def __str__(self) -> str:
         def short(text: str) -> str:
             return " ".join(text.split())[:70]
@@ -107,7 +111,12 @@ def child(folder: Path, tests: list[str], *, interpreted: bool, keep_going: bool
 
         plugin = "interpreted" if interpreted else "plain"
         usual = [part for part in USUAL if not (keep_going and part == "-x")]
-        code = int(pytest.main([*usual, "-p", plugin, *tests]))
+        more = [part for part in tests if part.startswith("--")]
+        files = [part for part in tests if not part.startswith("--")]
+        for stage in [files] if keep_going else [[file] for file in files]:
+            code = int(pytest.main([*usual, "-p", plugin, *stage, *more]))
+            if code:
+                break
     except BaseException:  # noqa: BLE001  # whatever it is belongs into the output
         traceback.print_exc()
     finally:
@@ -164,6 +173,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="mutants whose line contains one of these texts, with | between")
+    parser.add_argument("--done", nargs="*", default=[], help="logs of runs: the killed stay dead")
     chosen = parser.parse_args()
     import hypothesis  # noqa: F401  # loaded once, for all children
     import numba  # noqa: F401
@@ -181,6 +191,8 @@ def main() -> int:
         mutant.text()
     wanted = chosen.only.split("|")
     mutants = [mutant for mutant in mutants if any(text in str(mutant) for text in wanted)]
+    dead = "".join(Path(log).read_text() for log in chosen.done)
+    mutants = [mutant for mutant in mutants if not mutant.dead_in(dead)]
     with tempfile.TemporaryDirectory(prefix="mutants-") as base:
         return play(mutants, Path(base), chosen.jobs, table.EQUIVALENT)
 
