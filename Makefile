@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz commandline docs clean
+.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz mutants commandline docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -82,6 +82,9 @@ $(VENV)/fuzz: $(VENV)/installed
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/fuzz $(VENV)/compiled  ## Fuzz the reader of model files, guided by coverage, for 10 minutes
 	$(BIN)/python tests/fuzz_snapshot.py $(FUZZ_SECONDS)
+
+mutants: $(VENV)/installed $(VENV)/compiled  ## Make 500 small mistakes, one at a time: do the fast tests notice?
+	$(BIN)/python tests/mutants/run.py --jobs 2
 
 docs: $(VENV)/installed $(VENV)/compiled  ## Run every example of the documentation
 	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src

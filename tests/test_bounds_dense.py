@@ -23,7 +23,9 @@ T, A, S2, CLIP, Q = 17, 0.3, 0.2, 2.5, 0.05
 X = RNG.normal(size=(T, 3)) * [0.5, 1.0, 3.0]
 X[4] = [0.0, -7.0, 0.5]  # the longest and the widest row, neither first nor last
 X[12] = [-6.0, 0.0, 0.0]  # forecasts below -CLIP
-Y = np.column_stack([np.clip(X @ [1.0, -0.5, 0.2], -2, 2) + 0.3 * RNG.normal(size=T), 0.3 * X[:, 0]])
+Y = np.column_stack(
+    [np.clip(X @ [1.0, -0.5, 0.2], -2, 2) + 0.3 * RNG.normal(size=T), 0.3 * X[:, 0]]
+)
 Y[5, 0] = -2.4  # the largest outcome is negative
 KERNEL = 2.0 * RBF(1.5) + 0.1 * DotProduct(1.0)
 GIVEN = {"outcome_bound": 2.45, "feature_bound": 8.0, "norm_bound": 9.0}
@@ -47,9 +49,7 @@ class Dense:
     @cached_property
     def L(self) -> np.ndarray:
         t = np.arange(len(self.y))
-        return np.linalg.cholesky(
-            np.eye(len(t)) + self.S[np.minimum(t[:, None], t[None])] * self.K
-        )
+        return np.linalg.cholesky(np.eye(len(t)) + self.S[np.minimum(t[:, None], t[None])] * self.K)
 
     @cached_property
     def d(self) -> np.ndarray:

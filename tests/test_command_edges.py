@@ -217,7 +217,9 @@ def test_bytes_in_any_portions(tmp_path: Path, monkeypatch, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [64, 1 << 24])
-def test_gzip_of_several_members_and_a_truncated_one(tmp_path: Path, monkeypatch, size: int) -> None:
+def test_gzip_of_several_members_and_a_truncated_one(
+    tmp_path: Path, monkeypatch, size: int
+) -> None:
     monkeypatch.setattr(lines, "READ", size)
     rows = [f"{i},{i * i}\n" for i in range(500)]
     path = tmp_path / "data.csv.gz"

@@ -16,5 +16,3 @@ def pytest_configure() -> None:
         suppress_health_check=list(HealthCheck),
     )
     settings.load_profile("mutants")
-
-

@@ -21,10 +21,6 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-sys.dont_write_bytecode = True
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path("src/noregret")
 REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
@@ -172,9 +168,13 @@ def main() -> int:
     """Run the table; 0 if every survivor is known to be equivalent."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="", help="mutants whose line contains one of these texts, with | between")
+    parser.add_argument(
+        "--only", default="", help="mutants whose line contains one of these texts, with | between"
+    )
     parser.add_argument("--done", nargs="*", default=[], help="logs of runs: the killed stay dead")
     chosen = parser.parse_args()
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True  # a mutant's must not be found by the next
     import hypothesis  # noqa: F401  # loaded once, for all children
     import numba  # noqa: F401
     import pytest  # noqa: F401
@@ -239,7 +239,9 @@ def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[str, str]) ->
             del running[pid]
     total, alive = len(mutants), len(survived)
     minutes = (time.monotonic() - begun) / 60.0
-    print(f"{total - alive} of {total} mutants died ({1 - alive / total:.1%}), {minutes:.1f} minutes")
+    print(
+        f"{total - alive} of {total} mutants died ({1 - alive / total:.1%}), {minutes:.1f} minutes"
+    )
     new = [mutant for mutant in survived if mutant.old not in known]
     for mutant in survived:
         print(f"survived: {mutant}: {known.get(mutant.old, 'NO REASON KNOWN')}")
