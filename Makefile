@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz explore campaign commandline docs clean
+.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz explore campaign mutants commandline docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -92,6 +92,9 @@ explore: $(VENV)/installed $(VENV)/compiled  ## The state machine of all learner
 
 campaign: $(VENV)/installed $(VENV)/compiled  ## 40,000 hostile calls to all learners, counted
 	$(BIN)/python tests/campaign.py
+
+mutants: $(VENV)/installed $(VENV)/compiled  ## Make 500 small mistakes, one at a time: do the fast tests notice?
+	$(BIN)/python tests/mutants/run.py --jobs 2
 
 docs: $(VENV)/installed $(VENV)/compiled  ## Run every example of the documentation
 	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src

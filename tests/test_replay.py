@@ -119,6 +119,15 @@ def test_replay_that_overflows_midway_changes_nothing() -> None:
     assert learner.certificate().to_json() == before[1]
 
 
+def test_a_row_of_a_replay_in_blocks_is_named() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 330))
+    X[:, -1] = 0.0
+    X[200, -1] = 1e300
+    with pytest.raises(NumericalError, match="row 200"):
+        nr.Ridge(1e-300).replay(X, np.zeros(300))
+
+
 def test_frames_come_back_in_the_callers_library() -> None:
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")

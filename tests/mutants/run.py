@@ -1,0 +1,252 @@
+"""Make every mutant of the table in a scratch copy of the tree, and see whether the tests notice.
+
+    python tests/mutants/run.py [--jobs 2] [--only TEXT|TEXT] [--done LOG ...]
+
+Mutants of compiled code run as plain Python (interpreted.py), the others with the compiled code
+of the tree as it is.  A child is forked for each, so that libraries are loaded once.  What fails,
+crashes, or takes four times as long as without a mutant is killed; what passes survives, and must be in EQUIVALENT with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path("src/noregret")
+REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
+USUAL = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: where, from what, to what, why it matters, and the tests that should notice."""
+
+    path: str
+    old: str
+    new: str
+    why: str
+    tests: tuple[str, ...]
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether it is in compiled code."""
+        return "/_ops/" in str(self.place())
+
+    def place(self) -> Path:
+        """The file, wherever it has been moved to: its text must be there, and only once."""
+        there = ROOT / PACKAGE / self.path
+        files = [there] if there.is_file() else sorted((ROOT / PACKAGE).rglob(there.name))
+        found = [file for file in files if file.read_text().count(self.old) == 1]
+        if len(found) != 1:
+            raise SystemExit(f"{self}: the old text is once in {len(found)} files, not in one")
+        return found[0].relative_to(ROOT)
+
+    def text(self) -> str:
+        """The whole file with the change in it, which must be Python."""
+        changed = (ROOT / self.place()).read_text().replace(self.old, self.new)
+        compile(changed, self.path, "exec")
+        return changed
+
+    def dead_in(self, log: str) -> bool:
+        """Whether a log says that it was killed."""
+        return re.search(rf"^(killed|HUNG) .*{re.escape(str(self))}", log, re.MULTILINE) is not None
+
+    def __str__(self) -> str:
+        def short(text: str) -> str:
+            return " ".join(text.split())[:70]
+
+        return f"{self.path}: {short(self.old)} -> {short(self.new) or 'nothing'} ({self.why})"
+
+
+@dataclass
+class Run:
+    """A child under way."""
+
+    mutant: Mutant | None
+    folder: Path
+    tests: list[str]
+    start: float
+    place: Path | None = None
+    before: str = ""
+    limit: float = 0.0
+
+
+def copied(number: int, base: Path) -> Path:
+    """A scratch copy of the tree, compiled code included."""
+    folder = base / f"tree{number}" / ROOT.name
+    folder.mkdir(parents=True)
+    for name in ("src", "tests", "pyproject.toml", "README.md"):
+        source = ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy2
+        copy(source, folder / name)
+    return folder
+
+
+def child(folder: Path, tests: list[str], *, interpreted: bool, keep_going: bool) -> None:
+    """Run the tests in the scratch copy; never returns."""
+    os.setsid()
+    code = 3
+    try:
+        out = os.open(folder / "out.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(out, 1)
+        os.dup2(out, 2)
+        os.chdir(folder)
+        sys.path[:0] = [str(folder / "src"), str(folder / "tests")]
+        os.environ["PYTHONPATH"] = str(folder / "src")
+        import pytest
+
+        plugin = "interpreted" if interpreted else "plain"
+        usual = [part for part in USUAL if not (keep_going and part == "-x")]
+        more = [part for part in tests if part.startswith("--")]
+        files = [part for part in tests if not part.startswith("--")]
+        for stage in [files] if keep_going else [[file] for file in files]:
+            code = int(pytest.main([*usual, "-p", plugin, *stage, *more]))
+            if code:
+                break
+    except BaseException:  # noqa: BLE001  # whatever it is belongs into the output
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def started(mutant: Mutant | None, folder: Path, tests: list[str], **how: bool) -> tuple[int, Run]:
+    """Put the change into the scratch copy and fork."""
+    run = Run(mutant, folder, tests, time.monotonic())
+    if mutant is not None:
+        run.place = folder / mutant.place()
+        run.before = run.place.read_text()
+        stamp = run.place.stat()
+        run.place.write_text(mutant.text())
+        os.utime(run.place, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 10**9))
+        for stale in (run.place.parent / "__pycache__").glob(f"{run.place.stem}.*.pyc"):
+            stale.unlink()
+    pid = os.fork()
+    if pid == 0:
+        child(folder, tests, **how)
+    return pid, run
+
+
+def ended(run: Run) -> None:
+    """Take the change out again."""
+    if run.place is not None and run.mutant is not None:
+        original = ROOT / run.mutant.place()
+        run.place.write_text(run.before)
+        shutil.copystat(original, run.place)
+
+
+def baseline(folder: Path, tests: list[str], *, interpreted: bool) -> tuple[list[str], float]:
+    """The tests that fail without any mutant, a few in plain Python only; and the seconds."""
+    pid, run = started(None, folder, tests, interpreted=interpreted, keep_going=True)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    text = (folder / "out.txt").read_text()
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
+    if code not in (0, 1) or (failed and not interpreted):
+        raise SystemExit(f"without any mutant the tests fail ({code}):\n{text}")
+    return failed, time.monotonic() - run.start
+
+
+def killer(folder: Path) -> str:
+    """Which test failed, from what pytest printed."""
+    text = (folder / "out.txt").read_text(errors="replace")
+    found = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(\S+)", text, re.MULTILINE)
+    return found[1] if found else text.strip()[-100:]
+
+
+def main() -> int:
+    """Run the table; 0 if every survivor is known to be equivalent."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument(
+        "--only", default="", help="mutants whose line contains one of these texts, with | between"
+    )
+    parser.add_argument("--done", nargs="*", default=[], help="logs of runs: the killed stay dead")
+    chosen = parser.parse_args()
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True  # a mutant's must not be found by the next
+    import hypothesis  # noqa: F401  # loaded once, for all children
+    import numba  # noqa: F401
+    import pytest  # noqa: F401
+    import scipy.linalg  # noqa: F401
+    import sklearn.gaussian_process.kernels  # noqa: F401
+    import table
+
+    mutants = [
+        Mutant(path, *change, tuple(f"tests/{test}" for test in tests))
+        for path, (tests, changes) in table.MUTANTS.items()
+        for change in changes
+    ]
+    for mutant in mutants:
+        mutant.text()
+    wanted = chosen.only.split("|")
+    mutants = [mutant for mutant in mutants if any(text in str(mutant) for text in wanted)]
+    dead = "".join(Path(log).read_text() for log in chosen.done)
+    mutants = [mutant for mutant in mutants if not mutant.dead_in(dead)]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as base:
+        return play(mutants, Path(base), chosen.jobs, table.EQUIVALENT)
+
+
+def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[str, str]) -> int:
+    """All mutants, so many at a time; print what became of each, then the survivors."""
+    free = [copied(k, base) for k in range(jobs)]
+    left_out: dict[tuple[bool, tuple[str, ...]], tuple[list[str], float]] = {}
+    survived: list[Mutant] = []
+    running: dict[int, Run] = {}
+    waiting = list(reversed(mutants))
+    begun = time.monotonic()
+    while waiting or running:
+        while waiting and free:
+            mutant, folder = waiting.pop(), free.pop()
+            key = mutant.interpreted, mutant.tests
+            if key not in left_out:
+                left_out[key] = baseline(folder, list(key[1]), interpreted=key[0])
+                names, seconds = left_out[key]
+                print(f"# {' '.join(key[1])}: {seconds:.0f} s, left out {names}", flush=True)
+            tests = [*mutant.tests, *(f"--deselect={name}" for name in left_out[key][0])]
+            pid, run = started(mutant, folder, tests, interpreted=key[0], keep_going=False)
+            run.limit = 30.0 + 4.0 * left_out[key][1]
+            running[pid] = run
+        time.sleep(0.02)
+        for pid, run in list(running.items()):
+            late = time.monotonic() - run.start > run.limit
+            if late:
+                os.killpg(pid, signal.SIGKILL)
+            done, status = os.waitpid(pid, 0 if late else os.WNOHANG)
+            if not done:
+                continue
+            code = os.waitstatus_to_exitcode(status)
+            assert run.mutant is not None
+            if code in (3, 4, 5) and not late:
+                raise SystemExit(f"{run.mutant}: pytest answered {code}: {killer(run.folder)}")
+            word = "HUNG" if late else "killed" if code else "SURVIVED"
+            if word == "SURVIVED":
+                survived.append(run.mutant)
+            by = killer(run.folder) if word == "killed" else ""
+            print(f"{word} {time.monotonic() - run.start:5.1f} s  {run.mutant}  {by}", flush=True)
+            ended(run)
+            free.append(run.folder)
+            del running[pid]
+    total, alive = len(mutants), len(survived)
+    minutes = (time.monotonic() - begun) / 60.0
+    print(
+        f"{total - alive} of {total} mutants died ({1 - alive / total:.1%}), {minutes:.1f} minutes"
+    )
+    new = [mutant for mutant in survived if mutant.old not in known]
+    for mutant in survived:
+        print(f"survived: {mutant}: {known.get(mutant.old, 'NO REASON KNOWN')}")
+    return 1 if new else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

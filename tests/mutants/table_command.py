@@ -1,0 +1,277 @@
+"""Mutants of the command line: playing, sessions, states, sources."""
+
+from __future__ import annotations
+
+PLAY = ("test_command_edges.py", "test_cli_state.py", "test_cli.py", "test_cli_rough.py")
+READ = (
+    "test_command_edges.py",
+    "test_sources.py",
+    "test_cli_bad.py::test_a_bad_file_is_one_line_with_its_place",
+    "test_cli_rough.py",
+)
+
+MUTANTS = {
+    "cli/engine.py": (
+        PLAY,
+        [
+            (
+                "block.places[0] <= reading.past",
+                "block.places[0] < reading.past",
+                "a row at the edge of a block is learned twice",
+            ),
+            ("block.places > reading.past", "block.places >= reading.past", "the last row again"),
+            (
+                "self.loss += float(replay.loss.sum())",
+                "self.loss = float(replay.loss.sum())",
+                "a run's loss is that of its last block",
+            ),
+            ("self.errors += float(", "self.errors = float(", "RMSE of the last block"),
+            (
+                "        self.rounds += len(y)\n",
+                "        self.rounds = len(y)\n",
+                "outcomes of the last block",
+            ),
+            (
+                "except (InputError, NumericalError) as refused:",
+                "except InputError as refused:",
+                "a numerical refusal ends the run",
+            ),
+            (
+                "played.bound[rows.stop - 1] = self.certificate.bound",
+                "played.bound[rows.stop - 1] = 0.0",
+                "the last bound is 0",
+            ),
+            (
+                "            played.bound[rows] = running\n",
+                "            pass\n",
+                "no running bound",
+            ),
+            ("np.sqrt(noise * replay.spread)", "np.sqrt(replay.spread)", "std without the noise"),
+            ("np.sqrt(noise * replay.spread)", "noise * replay.spread", "variance for std"),
+            (
+                "np.flatnonzero(known[1:] != known[:-1]) + 1",
+                "np.flatnonzero(known[1:] != known[:-1])",
+                "runs of rows cut one too early",
+            ),
+            (
+                "reading.skip(int(piece.places[row]), complaint)",
+                "reading.skip(row, complaint)",
+                "the place of a refused row",
+            ),
+            ("refuse(at, str(refused))", "None", "a refused row is not counted"),
+            ("played, at + t, refuse)", "played, at, refuse)", "rows one by one go to one place"),
+            (
+                "if self.yes_no and not np.isin(y, (0.0, 1.0)).all():",
+                "if False:",
+                "outcomes that are neither 0 nor 1",
+            ),
+            (">= CROSSOVER", ">= 10**9", "wide rows in blocks"),
+        ],
+    ),
+    "cli/session.py": (
+        PLAY,
+        [
+            (
+                "                self.rows += len(piece.y)\n",
+                "                self.rows = len(piece.y)\n",
+                "rows of the last piece",
+            ),
+            ("int(piece.places[-1]), True", "int(piece.places[0]), True", "where a run stopped"),
+            (
+                "self.rows - saved >= save_every",
+                "self.rows - saved > save_every",
+                "saved one piece late",
+            ),
+            (
+                "if state is not None and whole and self.rows > saved:",
+                "if state is not None and self.rows > saved:",
+                "a piece half taken is saved",
+            ),
+            (
+                "if state is not None and whole and self.rows > saved:",
+                "if False:",
+                "nothing is saved at the end",
+            ),
+            ("return 128 + self.stop.signal", "return 0", "an interrupted run succeeds"),
+            ("return 1 if failed else 0", "return 0", "a failing certificate succeeds"),
+            ("if c.holds is False]", "if c.holds is None]", "which certificates fail"),
+            (
+                "                if self.stop.signal:\n                    break\n",
+                "",
+                "signals are not heard",
+            ),
+            (
+                "if path in taken and (path.is_file() or not path.exists()):",
+                "if False:",
+                "data are written over",
+            ),
+            ("        self.reading.wanted = encoding.wanted()\n", "", "all columns are read"),
+            ("            recall(state, self)\n", "", "a state is never read"),
+        ],
+    ),
+    "cli/state.py": (
+        PLAY,
+        [
+            ('_head(key, source["head"][0]) != source["head"]', "False", "a changed file goes on"),
+            (
+                'session.reading.past = session.last = int(source["last"])',
+                'session.reading.past = int(source["last"])',
+                "the last place is forgotten",
+            ),
+            ("if asked[name] != before:", "if False:", "a state of another run"),
+            ('    encoding.recall(kept["encoding"])\n', "", "the memory of columns"),
+            ("_chosen(learner) != _chosen(player.learner)", "False", "other parameters go on"),
+            ('if key and source["key"] == key:', "if key:", "another file is skipped into"),
+            (
+                '    session.reading.kinds |= {str(k): str(v) for k, v in kept["kinds"].items()}\n',
+                "",
+                "kinds of columns are forgotten",
+            ),
+        ],
+    ),
+    "sources/block.py": (
+        READ,
+        [
+            (
+                "        if number <= self.past:\n            return\n",
+                "",
+                "bad rows of an earlier run count again",
+            ),
+            ("if self.bad > self.allowed:", "if self.bad >= self.allowed:", "one bad row too few"),
+            (
+                "if self.bad > self.allowed:",
+                "if self.bad > self.allowed + 1:",
+                "one bad row too many",
+            ),
+            (
+                "                    del self.kinds[column]\n",
+                "                    pass\n",
+                "a bad row settles a kind",
+            ),
+            ("if isinstance(value, int) and taken != value:", "if False:", "integers lose digits"),
+            (
+                "    if not math.isfinite(taken):\n        raise",
+                "    if False:\n        raise",
+                "infinities are numbers",
+            ),
+            ("self.first = self.first or message", "self.first = message", "the last complaint"),
+            (
+                "if typed or not NUMERIC.fullmatch(value):",
+                "if not NUMERIC.fullmatch(value):",
+                "text that looks like a number",
+            ),
+            (
+                "self.places[keep], self.open, self.whole)",
+                "self.places, self.open, self.whole)",
+                "places of rows left out",
+            ),
+        ],
+    ),
+    "sources/lines.py": (
+        READ,
+        [
+            ("            number += count\n", "            number += 1\n", "line numbers"),
+            (
+                "while chunk := file.read(READ):",
+                "if chunk := file.read(READ):",
+                "only the first chunk",
+            ),
+            ("READ = 1 << 24", "READ = 1 << 3", "tiny chunks"),
+            ("raw = packer.unconsumed_tail\n", 'raw = b""\n', "what gzip has left"),
+            ("    if not fresh:\n", "    if False:\n", "a truncated gzip"),
+            ('packer.unused_data.lstrip(b"\\0")', 'b""', "further gzip members"),
+            ("    if held and not skipping:\n", "    if False:\n", "a last line without its end"),
+            ("inside = held.count(QUOTE, 0, end) % 2", "inside = 0", "blocks end inside quotes"),
+            ('lines.removeprefix(b"\\xef\\xbb\\xbf")', "lines", "the mark of UTF-8"),
+            ("        if len(held) > LONGEST:\n", "        if False:\n", "lines of any length"),
+        ],
+    ),
+    "sources/delimited.py": (
+        READ,
+        [
+            ("if lines.count(b'\"') % 2:", "if False:", "quotes that do not close"),
+            ("    if frame.height != rows:\n        return None\n", "", "blank lines shift places"),
+            (
+                "if np.count_nonzero(np.isfinite(values)) != rows - nulls:",
+                "if False:",
+                "infinities in a fast column",
+            ),
+            (
+                "lines.count(delimiter.encode()) != rows * (len(names) - 1)",
+                "False",
+                "rows that are too short",
+            ),
+            ("if not reading.words.isdisjoint(texts):", "if False:", "blanks around NA"),
+            (
+                "np.arange(number, number + rows, dtype=np.int64)",
+                "np.arange(1, 1 + rows, dtype=np.int64)",
+                "line numbers of a fast block",
+            ),
+            ("if len(row) != len(names):", "if len(row) < len(names):", "rows that are too long"),
+            ("        if name in names[:i]:\n", "        if False:\n", "two columns of one name"),
+        ],
+    ),
+    "sources/ahead.py": (
+        READ,
+        [
+            (
+                "            hand_over([], error)\n",
+                "            hand_over([])\n",
+                "an error ends the data",
+            ),
+            (
+                "        stop.set()\n        thread.join()",
+                "        stop.set()",
+                "the reader is left behind",
+            ),
+        ],
+    ),
+    "sources/encoding.py": (
+        READ,
+        [
+            (
+                "there = ~gaps\n        if self.missing",
+                "there = gaps\n        if self.missing",
+                "gaps for values",
+            ),
+            (
+                "self.sums[slot] = float(sums[-1])",
+                "self.sums[slot] = float(sums[0])",
+                "sums of the last block",
+            ),
+            (
+                "counts = before + np.concatenate",
+                "counts = np.concatenate",
+                "counts of the last block",
+            ),
+            (
+                "self.last[slot] = float(column[-1])",
+                "self.last[slot] = float(column[0])",
+                "the last value",
+            ),
+            (
+                "self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())",
+                "self.counts[name] = int((~gaps).sum())",
+                "counts are overwritten",
+            ),
+            (
+                "if slot >= self.max_features:",
+                "if slot > self.max_features:",
+                "one feature too many",
+            ),
+            (
+                "return sorted(found, key=lambda birth: birth[:2])",
+                "return found",
+                "features in the order of columns",
+            ),
+            ("if feature in self.slots:", "if False:", "two features of one name"),
+            (
+                "year = 2.0 * math.pi * (time.timetuple().tm_yday - 1)",
+                "year = 2.0 * math.pi * time.timetuple().tm_yday",
+                "the time of year",
+            ),
+            ("row[6 + time.weekday()] = 1.0", "row[6 + time.isoweekday() % 7] = 1.0", "weekdays"),
+            ("time.minute / 60.0", "time.minute / 100.0", "minutes"),
+        ],
+    ),
+}
