@@ -134,11 +134,11 @@ def test_one_feature_of_any_size_is_averaged_exactly(size: float) -> None:
 
 def test_a_grid_that_would_be_too_large_is_refused_before_it_is_made() -> None:
     learner = nr.BayesianLogistic()
-    for x, y in (([1.0, -0.5], 1), ([-0.5, 2.0], 1), ([2.0, 0.3], 0)):
+    for x, y in (([1.0, -0.5], 1), ([-0.5, 2.0], 1), ([2.0, 0.3], 0), ([1e8, 3e8], 1)):
         learner.learn_one(x, y)
     before = learner.to_bytes()
     with pytest.raises(NumericalError, match=r"tierney-kadane.*rescale x"):
-        learner.predict_one([1e8, 3e8])
+        learner.predict_one([1e8, -2e8])
     assert learner.to_bytes() == before
     assert 0.0 < learner.predict_one([1.0, 1.0]) < 1.0
 
