@@ -212,8 +212,10 @@ def test_certificates_of_merged_learners(name: str) -> None:
     bounds = {
         "Ridge": [V, (1 + Z2 / A) * V, (1 + Z2 / A) * (V + 2 * kn)],
         "clipped": [V + 8 * CLIP**2 * price for price in (lam, lev, a_priori)] + [V],
-        "Bayes": [half + lam, V, (1 + Z2 / A) * V, half + a_priori, half + kn]
-        + [(1 + Z2 / A) * (V + 2 * s2 * kn)],
+        "Bayes": [
+            *(half + lam, V, (1 + Z2 / A) * V, half + a_priori, half + kn),
+            (1 + Z2 / A) * (V + 2 * s2 * kn),
+        ],
         "AAR": [V + Y2 * lam, V + Y2 * lev, None, V, V + Y2 * a_priori],
     }[name]
     found = merged.certificates()
