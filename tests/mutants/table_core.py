@@ -5,7 +5,11 @@ from __future__ import annotations
 LINEAR = ("test_core_edges.py", "test_bounds_dense.py")
 DRIFTING = LINEAR
 KERNEL = ("test_core_edges.py", "test_bounds_dense.py")
-SPARSE = ("test_bounds_sparse.py",)
+SPARSE = (
+    "test_bounds_sparse.py",
+    "test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
+    "test_oslog.py::test_one_pass_from_any_state_is_the_formula",
+)
 BINARY = tuple(  # all but exact averaging, which takes long in plain Python
     f"test_bounds_binary.py::test_{name}"
     for name in (
@@ -13,8 +17,10 @@ BINARY = tuple(  # all but exact averaging, which takes long in plain Python
         "improper_learning",
         "losses_of_margins_at_every_size",
         "moment_matching_of_one_round",
+        "moment_matching_of_probits",
+        "the_mode_after_a_great_surprise",
     )
-)
+) + ("test_logistic_methods.py::test_tierney_kadane_is_its_formula",)
 NET = ("test_bounds_net.py",)
 GRID = ("test_auto.py",)
 
