@@ -31,6 +31,7 @@ def test_the_mode(scale: float, nu2: float) -> None:
     after = [float(twin.loss(s * (x @ w))) for x, s, w in zip(rows, SIGNS, ws[1:])]
     F = twin.mode(rows, SIGNS, nu2)[1]
     assert losses == pytest.approx(before, rel=1e-9)
+    assert learner.brier_ == pytest.approx(sum((1 - math.exp(-l)) ** 2 for l in before), rel=1e-9)
     found = by_name(learner)
     assert found["MAP, live form"].bound == pytest.approx(F + sum(before) - sum(after), rel=1e-9)
     Z2 = float((rows**2).sum(axis=1).max())
