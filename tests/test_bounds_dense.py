@@ -180,7 +180,7 @@ def test_certificates_are_the_theorems_numbers(
     loop, replayed = make(name, **chosen), make(name, **chosen)
     forecasts = []
     for x, y in zip(X, ys, strict=True):
-        forecasts.append(loop.predict_one(x))
+        forecasts.append(np.ravel(loop.predict_one(x)) if forecasts else np.zeros(m))
         loop.learn_one(x, y)
     replayed.replay(X[:7], ys[:7])
     result = replayed.replay(X[7:], ys[7:])

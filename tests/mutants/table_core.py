@@ -10,17 +10,15 @@ SPARSE = (
     "test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
     "test_oslog.py::test_one_pass_from_any_state_is_the_formula",
 )
-BINARY = tuple(  # all but exact averaging, which takes long in plain Python
-    f"test_bounds_binary.py::test_{name}"
-    for name in (
-        "the_mode",
-        "improper_learning",
-        "losses_of_margins_at_every_size",
-        "moment_matching_of_one_round",
-        "moment_matching_of_probits",
-        "the_mode_after_a_great_surprise",
-    )
-) + ("test_logistic_methods.py::test_tierney_kadane_is_its_formula",)
+BINARY = (  # all but exact averaging, which takes long in plain Python
+    "test_bounds_binary.py::test_the_mode",
+    "test_bounds_binary.py::test_improper_learning",
+    "test_bounds_binary.py::test_losses_of_margins_at_every_size",
+    "test_bounds_binary.py::test_moment_matching_of_one_round",
+    "test_bounds_binary.py::test_moment_matching_of_probits",
+    "test_bounds_binary.py::test_the_mode_after_a_great_surprise",
+    "test_logistic_methods.py::test_tierney_kadane_is_its_formula",
+)
 NET = ("test_bounds_net.py",)
 GRID = ("test_auto.py",)
 
