@@ -19,8 +19,13 @@ BINARY = (  # all but exact averaging, which takes long in plain Python
     "test_bounds_binary.py::test_the_mode_after_a_great_surprise",
     "test_logistic_methods.py::test_tierney_kadane_is_its_formula",
 )
-NET = ("test_bounds_net.py",)
-GRID = ("test_auto.py",)
+NET = (
+    "test_bounds_net.py::test_a_net_is_its_definition",
+    "test_bounds_net.py::test_losses_of_widths_are_compensated",
+    "test_klms_hostile.py::test_zeros_of_either_sign_are_one_pattern",
+    "test_klms_hostile.py::test_refusals_change_nothing",
+)
+GRID = ("test_auto.py::test_auto_is_a_pool_of_ordinary_learners",)
 
 NEUMAIER = "(fit[0] - total) + left if fit[0] >= left else (left - total) + fit[0]"
 
