@@ -4,7 +4,12 @@ from __future__ import annotations
 
 LINEAR = ("test_core_edges.py", "test_bounds_dense.py")
 DRIFTING = LINEAR
-KERNEL = ("test_core_edges.py", "test_bounds_dense.py")
+KERNEL = (
+    "test_core_edges.py",
+    "test_bounds_dense.py",
+    "test_kernels.py::test_what_is_not_a_kernel_is_refused_and_changes_nothing",
+    "test_kernels.py::test_what_does_not_fit_in_float64_is_refused",
+)
 SPARSE = (
     "test_bounds_sparse.py",
     "test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
@@ -24,6 +29,7 @@ NET = (
     "test_bounds_net.py::test_losses_of_widths_are_compensated",
     "test_klms_hostile.py::test_zeros_of_either_sign_are_one_pattern",
     "test_klms_hostile.py::test_refusals_change_nothing",
+    "test_klms_hostile.py::test_outcomes_outside_are_refused_by_name_of_round",
 )
 GRID = ("test_auto.py::test_auto_is_a_pool_of_ordinary_learners",)
 
