@@ -178,13 +178,16 @@ def test_certificates_are_the_theorems_numbers(
     chosen |= {"kernel": KERNEL} if kernel else {"fit_intercept": intercept}
     ys = [float(v[0]) for v in s.y] if m == 1 else s.y
     loop, replayed = make(name, **chosen), make(name, **chosen)
+    forecasts = []
     for x, y in zip(X, ys, strict=True):
+        forecasts.append(np.ravel(loop.predict_one(x)) if forecasts else np.zeros(m))
         loop.learn_one(x, y)
     replayed.replay(X[:7], ys[:7])
     result = replayed.replay(X[7:], ys[7:])
     mean = s.mean if name != "AAR" else s.mean / s.d[:, None]
     mean = np.clip(mean, -CLIP, CLIP) if name == "clipped" else mean
     assert np.allclose(np.asarray(result.forecast).reshape(10, m), mean[7:], rtol=0, atol=1e-9)
+    assert np.allclose(np.reshape(forecasts, (T, m)), mean, rtol=0, atol=1e-9)
     for learner in (loop, replayed):
         for given in ({}, GIVEN):
             dense = expected(name, s, given, fixed=drift == 0.0, kernel=kernel)
@@ -212,8 +215,10 @@ def test_certificates_of_merged_learners(name: str) -> None:
     bounds = {
         "Ridge": [V, (1 + Z2 / A) * V, (1 + Z2 / A) * (V + 2 * kn)],
         "clipped": [V + 8 * CLIP**2 * price for price in (lam, lev, a_priori)] + [V],
-        "Bayes": [half + lam, V, (1 + Z2 / A) * V, half + a_priori, half + kn]
-        + [(1 + Z2 / A) * (V + 2 * s2 * kn)],
+        "Bayes": [
+            *(half + lam, V, (1 + Z2 / A) * V, half + a_priori, half + kn),
+            (1 + Z2 / A) * (V + 2 * s2 * kn),
+        ],
         "AAR": [V + Y2 * lam, V + Y2 * lev, None, V, V + Y2 * a_priori],
     }[name]
     found = merged.certificates()

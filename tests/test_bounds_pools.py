@@ -147,6 +147,8 @@ def test_outcomes_beyond_a_given_range_withdraw_the_claim() -> None:
     best = result.certificate
     assert best.bound is None
     assert "2 outcomes were outside, the first in round 4" in best.assumptions[0].text
+    once = nr.aggregate(SAID[:4], y[:4], outcome_range=(LO, HI), prior=PRIOR).certificate
+    assert once.bound is None
     totals = result.pool.totals()
     assert totals.outside == 2
     s = simulated(SAID, y, ETA)

@@ -57,6 +57,22 @@ def test_endless_passes_are_the_lasso() -> None:
     assert (np.abs(learner.coef_) > 1e-6).sum() < 4
 
 
+def test_a_weight_that_died_comes_back_when_the_lasso_asks_for_it() -> None:
+    a, rng = 1.0, np.random.default_rng(2)
+    learner = nr.OSLOG(a, passes=math.inf)
+    gram, moment = np.zeros((2, 2)), np.zeros(2)
+    for t in range(40):
+        x = rng.normal(size=2)
+        y = 2.0 * x[0] if t < 20 else 0.3 * x[1]
+        learner.learn_one(x, float(y))
+        gram, moment = gram + np.outer(x, x), moment + y * x
+        pull = (moment - gram @ learner.coef_) / a
+        counts = np.abs(learner.coef_) * np.diag(gram) > 1e-6 * a
+        assert np.abs(pull[~counts]).max(initial=0.0) <= 1.0 + 1e-6, t
+        assert np.abs(pull[counts] - np.sign(learner.coef_[counts])).max(initial=0.0) <= 1e-8
+    assert abs(learner.coef_[1]) > 0.01
+
+
 def test_what_is_refused_changes_nothing() -> None:
     learner, other = nr.OSLOG(0.4), nr.OSLOG(0.4)
     for each in (learner, other):

@@ -252,7 +252,7 @@ def test_bad_rows_up_to_what_is_tolerated(tmp_path: Path) -> None:
     assert [int(p) for b in source.blocks(reading) for p in b.places] == [2, 4, 6]
     assert reading.bad == 2
     assert "line 3, column 'a'" in reading.first
-    with pytest.raises(SourceError, match="line 5.*bad row number 2, 1 tolerated"):
+    with pytest.raises(SourceError, match=r"line 5.*bad row number 2, 1 tolerated"):
         list(Source(str(path), skip_bad=1).blocks())
     later = source.reading()
     later.past = 4  # an earlier run has seen them

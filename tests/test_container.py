@@ -100,7 +100,7 @@ def test_a_file_is_on_the_disk_before_it_takes_its_place(
     sync, replace, opened = os.fsync, Path.replace, os.open
 
     def fsync(fd: int) -> None:
-        place = Path(os.readlink(f"/proc/self/fd/{fd}"))
+        place = Path(f"/proc/self/fd/{fd}").readlink()
         happened.append("folder" if place == tmp_path else f"file of {place.stat().st_size}")
         assert place == tmp_path or path.read_bytes() == b"old"
         sync(fd)

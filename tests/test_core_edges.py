@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -272,7 +273,7 @@ def test_a_failed_replay_leaves_form_drift_and_look_as_they_were() -> None:
         with pytest.raises(NumericalError, match="row 1"):
             learner.replay([[1e5, 1.0, 2.0], [HUGE] * 3], [1.0, 1.0])
         assert state_bytes(learner) == before
-        refused(learner, lambda: learner.learn_one(np.full(3, HUGE), 1.0))
+        refused(learner, partial(learner.learn_one, np.full(3, HUGE), 1.0))
         for each in (learner, twin):
             each.learn_one(np.array(rows[0]), -1.0)
         assert state_bytes(learner) == state_bytes(twin)

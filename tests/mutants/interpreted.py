@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import numba
 import numba.extending
 import numpy as np
-
 import plain
 
 DEPTH = [0]  # compiled functions under way: only the outermost gives Python's own numbers back

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 LINEAR = ("test_core_edges.py", "test_bounds_dense.py")
 DRIFTING = LINEAR
-KERNEL = ("test_core_edges.py", "test_bounds_dense.py")
-SPARSE = ("test_bounds_sparse.py",)
-BINARY = tuple(  # all but exact averaging, which takes long in plain Python
-    f"test_bounds_binary.py::test_{name}"
-    for name in (
-        "the_mode",
-        "improper_learning",
-        "losses_of_margins_at_every_size",
-        "moment_matching_of_one_round",
-    )
+KERNEL = (
+    "test_core_edges.py",
+    "test_bounds_dense.py",
+    "test_kernels.py::test_what_is_not_a_kernel_is_refused_and_changes_nothing",
+    "test_kernels.py::test_what_does_not_fit_in_float64_is_refused",
 )
-NET = ("test_bounds_net.py",)
-GRID = ("test_auto.py",)
+SPARSE = (
+    "test_bounds_sparse.py",
+    "test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
+    "test_oslog.py::test_one_pass_from_any_state_is_the_formula",
+)
+BINARY = (  # all but exact averaging, which takes long in plain Python
+    "test_bounds_binary.py::test_the_mode",
+    "test_bounds_binary.py::test_improper_learning",
+    "test_bounds_binary.py::test_losses_of_margins_at_every_size",
+    "test_bounds_binary.py::test_moment_matching_of_one_round",
+    "test_bounds_binary.py::test_moment_matching_of_probits",
+    "test_bounds_binary.py::test_the_mode_after_a_great_surprise",
+    "test_logistic_methods.py::test_tierney_kadane_is_its_formula",
+)
+NET = (
+    "test_bounds_net.py::test_a_net_is_its_definition",
+    "test_bounds_net.py::test_losses_of_widths_are_compensated",
+    "test_klms_hostile.py::test_zeros_of_either_sign_are_one_pattern",
+    "test_klms_hostile.py::test_refusals_change_nothing",
+    "test_klms_hostile.py::test_outcomes_outside_are_refused_by_name_of_round",
+)
+GRID = ("test_auto.py::test_auto_is_a_pool_of_ordinary_learners",)
 
 NEUMAIER = "(fit[0] - total) + left if fit[0] >= left else (left - total) + fit[0]"
 
