@@ -286,3 +286,16 @@ def test_bad_rows_between_lone_carriage_returns_are_named(tmp_path: Path) -> Non
     path.write_bytes(b"a;time;y\r\n1;2024-02-2\r:\r:")
     with pytest.raises(SourceError, match=r"data\.csv, line 2: 2 cells in a file of 3 columns"):
         rounds(Source(str(path)))
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_cell_of_a_million_digits_is_refused_at_once(kind: str, tmp_path: Path) -> None:
+    """In the time of a hang, a pattern that tries every way to cut the digits would take hours."""
+    path = tmp_path / f"data.{kind}"
+    digits = "1" * 1_000_000 + "x"
+    row = {"csv": f"a,y\n1,2\n{digits},2\n", "jsonl": f'{{"a":1,"y":2}}\n{{"a":"{digits}","y":2}}'}
+    path.write_text(row[kind])
+    with pytest.raises(
+        SourceError, match=r"line \d, column 'a': '1111+\.\.\. in a column of numbers"
+    ):
+        rounds(Source(str(path)))

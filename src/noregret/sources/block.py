@@ -40,7 +40,7 @@ NUMBER, TEXT, TIME, OTHER = "number", "text", "time", "other"
 WORDS = ("", "NA", "null")
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 NUMERIC = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE
+    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE
 )
 COMMA = re.compile(r"[+-]?\d[\d.]*,\d[\d.,]*")  # 2,5 or 1,000 or 1.000,5
 
