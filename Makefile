@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow conformance bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz explore campaign mutants commandline docs clean
+.PHONY: help demo test check slow conformance browser bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz explore campaign mutants commandline docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -34,6 +34,13 @@ check: $(VENV)/installed $(VENV)/compiled  ## Lint, types, import directions
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+$(VENV)/browser: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	@touch $@
+
+browser: $(VENV)/browser $(VENV)/compiled  ## The report in Chromium, which must be installed
+	$(BIN)/python -m pytest -q -rs -m slow tests/report/test_report_browser.py
 
 conformance: $(VENV)/installed $(VENV)/compiled  ## Other libraries' checks of our learners, counted
 	$(BIN)/python tests/conformance.py
@@ -88,7 +95,7 @@ fuzz: $(VENV)/fuzz $(VENV)/compiled  ## Fuzz model files, CSV and JSON lines, 10
 
 RUNS ?= 10000
 explore: $(VENV)/installed $(VENV)/compiled  ## The state machine of all learners, 10,000 random runs of 50 steps
-	NOREGRET_EXPLORE=$(RUNS) $(BIN)/python -m pytest -q -n 2 tests/test_machine.py
+	NOREGRET_EXPLORE=$(RUNS) $(BIN)/python -m pytest -q -n 2 tests/learner/test_machine.py
 
 campaign: $(VENV)/installed $(VENV)/compiled  ## 40,000 hostile calls to all learners, counted
 	$(BIN)/python tests/campaign.py

@@ -11,7 +11,7 @@ from page import Section
 from sklearn.gaussian_process.kernels import RBF
 
 import noregret as nr
-from noregret.cores.blocks import BLOCK
+from noregret.gaussian.cores.blocks import BLOCK
 
 RBF1 = RBF(1.0, "fixed")
 TOLERANCE = nr.Nystrom(300).tolerance
@@ -74,7 +74,7 @@ def _row(name: str, space: dict, X: np.ndarray, y: np.ndarray) -> list[str]:
     ridge = float(nr.Ridge(1.0, **space).replay(X, y).loss.mean())
     learner = nr.AAR(1.0, **space)
     aar = float(learner.replay(X, y).loss.mean())
-    m = int(learner._stream.core.shape[0])
+    m = int(learner._state.core.shape[0])
     side = round((len(y) * (3 * m**2 + m * BLOCK + BLOCK**2 / 3) / 2) ** (1 / 3))
     a, b, c = (np.ones((side, side)) for _ in range(3))
     taken, gemm, work = [], [], []

@@ -6,7 +6,7 @@ import numpy as np
 from page import Section
 
 import noregret as nr
-from noregret.lms.grid import grid, weights_for
+from noregret.lms.nodes import grid, weights_for
 from noregret.reference import continuum as twin
 
 NODES, ROUNDS = 64, 60

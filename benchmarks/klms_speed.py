@@ -88,7 +88,7 @@ Its replay is a loop over the rounds, run once; ours is run five times.
 
 
 def _weights() -> np.ndarray:
-    from noregret.lms.grid import grid
+    from noregret.lms.nodes import grid
 
     return grid(NODES).weights
 

@@ -124,7 +124,7 @@ class Prepared:
         if learner is self.numpy:
             learner.M[:], learner.b[:], learner.w = self.M, self.b, self.w.copy()
         else:
-            held = learner._held
+            held = learner._state
             held.gram[:], held.state[MOMENT] = self.M, self.b
             held.state[WEIGHTS], held.state[SCALES] = self.w, np.abs(self.w)
 
@@ -151,7 +151,7 @@ class Prepared:
         for learner in (self.ours, self.numpy):
             self.job(learner, predict=True)(len(self.rows))
         must_agree(NUMPY, self.ours.coef_, self.numpy.w)
-        held = self.ours._held
+        held = self.ours._state
         counts = np.abs(self.ours.coef_) * np.diagonal(held.gram) > LIVE * SHRINKAGE
         if counts.sum() != self.live or not self.ours.coef_.all():
             raise SystemExit(f"{counts.sum()} of {self.n} weights are live, not {self.live}")

@@ -1,6 +1,6 @@
 """Which n the blocks of replay should start at, and how large they should be.
 
-Justifies CROSSOVER, BLOCK and PANEL of noregret.cores.blocks.
+Justifies CROSSOVER, BLOCK and PANEL of noregret.gaussian.cores.blocks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from rows import draw, must_agree
 from threadpoolctl import threadpool_limits
 
 from noregret._ops.primal import stream
-from noregret.cores import PrimalCore, blocks
+from noregret.gaussian.cores import PrimalCore, blocks
 from noregret.reproduce.timing import Job, Race, race_rounds
 
 LOOP = "loop"
@@ -28,7 +28,7 @@ def section() -> Section:
         f"""
 Replay of one stream in blocks of B rows, dtpqrt taking P columns at a time, as a multiple of the
 speed of the compiled loop over rows (medians). CROSSOVER, BLOCK and PANEL in
-`noregret.cores.blocks` are {now}.
+`noregret.gaussian.cores.blocks` are {now}.
 """,
         ["n", "loop, us a row", *(f"B / P = {shape}" for shape in shapes)],
     )

@@ -8,7 +8,7 @@ from peers import NumpyRLS
 from rows import draw, must_agree, turns
 
 import noregret as nr
-from noregret.cores.blocks import BLOCK, CROSSOVER
+from noregret.gaussian.cores.blocks import BLOCK, CROSSOVER
 from noregret.reproduce.timing import quartiles, race_rounds
 
 OURS, RLS, DGEMM = "AAR", "NumPy RLS", "dgemm"

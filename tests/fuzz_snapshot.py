@@ -55,7 +55,7 @@ def main() -> None:
         getattr(nr, name)  # all learners, so that no compiled code is watched
     with fuzzing.instrumented(["noregret.snapshot", "json"]):
         from noregret.snapshot import frame
-    from stored import CASES, grown
+    from stored import CASES, extended
 
     given: dict[str, Any] = {}
     for case in CASES.values():
@@ -91,7 +91,9 @@ def main() -> None:
         return True
 
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 600
-    seeds = [grown(case, 3).to_bytes() for name, case in CASES.items() if name != "auto, kernels"]
+    seeds = [
+        extended(case, 3).to_bytes() for name, case in CASES.items() if name != "auto, kernels"
+    ]
     fuzzing.run("snapshot", one, mutate, seeds, seconds, ["noregret.snapshot"])
 
 

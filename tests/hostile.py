@@ -22,7 +22,7 @@ from noregret.errors import (
     NotLearnedError,
     OutcomeError,
 )
-from noregret.replay import Replay
+from noregret.learner.replay import Replay
 
 # What messages must say.
 FLOAT = "convert it to float first"
@@ -41,14 +41,14 @@ SQUARE = "its square overflows float64"
 
 
 def state_bytes(learner: Any) -> bytes:
-    """All that was learned, and how the door is set: two learners alike here go on alike."""
-    stream = learner._stream
+    """All that was learned, and how the space is set: two learners alike here go on alike."""
+    stream = learner._state
     if stream is None:
         return b"fresh"
     core, at = stream.core, stream.core.work[layout.AT]
     names = "OFFSET", "CEILING", "RULE", "LEVEL", "CLOSED", "ROOTED", "PASSED"
     settings = [getattr(layout, name) for name in names]
-    slots = list(stream.door.slots.items()) if hasattr(stream.door, "slots") else None
+    slots = list(stream.space.slots.items()) if hasattr(stream.space, "slots") else None
     counters = (core.rounds, core._walked) if core.drifts else ()
     words = (core.factor.shape, stream.ledger.shape, slots, stream.scalar, stream.lane, counters)
     arrays = (core.factor, stream.ledger, at[settings])

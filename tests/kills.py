@@ -26,12 +26,12 @@ import pyarrow.parquet  # noqa: F401
 from sklearn.gaussian_process.kernels import RBF
 
 import noregret as nr
-import noregret.cli.engine
 import noregret.cli.group
 import noregret.cli.kept
 import noregret.cli.run
 import noregret.cli.session
 import noregret.cli.state
+import noregret.running.player
 from noregret.cli import main
 
 T = 240

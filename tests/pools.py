@@ -135,21 +135,21 @@ def learned(pool: Pool) -> bytes:
 
 def state(merger: Any) -> Any:
     """All that a pool with its experts has learned, such that == compares bits."""
-    if merger._held is None:
+    if merger._state is None:
         return None
-    experts, pool = merger._held
+    experts, pool = merger._state
     learners = {name: e.model for name, e in experts.items() if hasattr(e.model, "partial_fit")}
     return learned(pool), {name: bits_of(model) for name, model in learners.items()}
 
 
 def bits_of(model: Any) -> Any:
     """What an expert has learned."""
-    if hasattr(model, "_held"):
+    if hasattr(model, "_state"):
         return state(model)
-    if hasattr(model, "_stream") and not getattr(model, "kernel", None):
+    if hasattr(model, "_state") and not getattr(model, "kernel", None):
         return state_bytes(model)
-    if hasattr(model, "_stream"):
-        core = model._stream and model._stream.core
+    if hasattr(model, "_state"):
+        core = model._state and model._state.core
         return core and (core.rounds, core._z[: core.size].tobytes())
     fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
     return {name: np.asarray(value).tobytes() for name, value in fitted.items()}

@@ -385,7 +385,7 @@ def fitted_slog() -> Any:
     return nr.SLOG(2.0, fit_intercept=True).fit(X, X @ [1.0, 0.0, -2.0, 0.0] + 0.5)
 
 
-def grown(case: Case, T: int = 12) -> Any:
+def extended(case: Case, T: int = 12) -> Any:
     """A learner that has learned T rounds, and has looked at one more."""
     learner = case.make()
     xs, ys = case.xs(T + 1), case.ys(T + 1)

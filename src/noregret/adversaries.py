@@ -21,7 +21,7 @@ __all__ = [
     "ADVERSARIES",
     "Adversary",
     "BayesOpponent",
-    "Game",
+    "Duel",
     "bayes_sample",
     "doubling",
     "play",
@@ -253,7 +253,7 @@ Adversary = tuple[Matrix, Vector] | BayesOpponent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Game:
+class Duel:
     """What was played: X (T, n), y (T,), and the loss (T,) of each round."""
 
     X: Matrix
@@ -261,7 +261,7 @@ class Game:
     loss: Vector
 
 
-def play(adversary: Adversary, learner: Any) -> Game:
+def play(adversary: Adversary, learner: Any) -> Duel:
     """Round by round x -> forecast -> y -> learn; the learner goes on from where it is.
 
     Against a stream (X, y) the loss is square, against `BayesOpponent` it is log loss.  The learner
@@ -277,7 +277,7 @@ def play(adversary: Adversary, learner: Any) -> Game:
         for x, outcome in zip(X, y.tolist(), strict=True):
             forecasts.append(learner.predict_one(x))
             learner.learn_one(x, outcome)
-        return Game(X, y, (y - np.array(forecasts)) ** 2)
+        return Duel(X, y, (y - np.array(forecasts)) ** 2)
     forecast_at = getattr(learner, "predictive", learner.predict_one)
     played = []
     for _ in range(adversary.rounds):
@@ -287,7 +287,7 @@ def play(adversary: Adversary, learner: Any) -> Game:
         learner.learn_one(x, outcome)
         played.append((x, outcome, adversary.loss(forecast, outcome)))
     xs, ys, losses = zip(*played, strict=True)
-    return Game(np.array(xs), np.array(ys), np.array(losses))
+    return Duel(np.array(xs), np.array(ys), np.array(losses))
 
 
 ADVERSARIES: dict[str, Callable[..., Adversary]] = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import ParameterError, short
+from noregret.errors import ParameterError, abbreviated
 from noregret.types import Matrix, Vector
 
 __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]
@@ -26,14 +26,14 @@ CHUNK = 512  # rows whose features are made together, so that they stay in cache
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return int(value)
-    raise ParameterError(f"{name} = {short(value)}: it must be a whole number of at least 1")
+    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a whole number of at least 1")
 
 
 def _positive(name: str, value: Any) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if number and 1e-30 <= value <= 1e30:
         return float(value)
-    raise ParameterError(f"{name} = {short(value)}: it must be a number > 0 (1e-30 to 1e30)")
+    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a number > 0 (1e-30 to 1e30)")
 
 
 class FeatureMap:
@@ -67,7 +67,7 @@ class Nystrom:
         _whole("size", self.size)
         if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
             raise ParameterError(
-                f"tolerance = {short(self.tolerance)}: it must be a number in [0, 1)"
+                f"tolerance = {abbreviated(self.tolerance)}: it must be a number in [0, 1)"
             )
 
 
@@ -90,11 +90,11 @@ class RandomFourier:
         half, odd = divmod(_whole("size", self.size), 2)
         if odd:
             raise ParameterError(
-                f"size = {short(self.size)}: cosines come with sines, give an even one"
+                f"size = {abbreviated(self.size)}: cosines come with sines, give an even one"
             )
         if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
             raise ParameterError(
-                f"seed = {short(self.seed)}: it must be a whole number of at least 0"
+                f"seed = {abbreviated(self.seed)}: it must be a whole number of at least 0"
             )
         rng = np.random.default_rng(self.seed)
         return _Fourier(rng.standard_normal((n, half)) / _positive("width", self.width))

@@ -32,7 +32,7 @@ __all__ = [
     "ParameterError",
     "SnapshotError",
     "SourceError",
-    "short",
+    "abbreviated",
     "wrapping",
 ]
 
@@ -106,7 +106,7 @@ class wrapping:  # noqa: N801  # a context manager, used like a function
             raise self.error(f"{what} raised {type(raised).__name__}: {text}") from raised
 
 
-def short(value: Any) -> str:
+def abbreviated(value: Any) -> str:
     """The value for a message: one line, and not a long one."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"

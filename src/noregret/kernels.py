@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from noregret.errors import FeatureError, ParameterError, short, wrapping
+from noregret.errors import FeatureError, ParameterError, abbreviated, wrapping
 from noregret.types import Matrix, Vector
 
 __all__ = ["NAMED", "Kernel", "horizon_drift", "horizon_precision", "is_vector", "together"]
@@ -81,10 +81,14 @@ class Kernel:
     def __init__(self, kernel: Any, *, constant: bool = False) -> None:
         if isinstance(kernel, str):
             if kernel not in NAMED:
-                raise ParameterError(f"kernel = {short(kernel)}: the names are {', '.join(NAMED)}")
+                raise ParameterError(
+                    f"kernel = {abbreviated(kernel)}: the names are {', '.join(NAMED)}"
+                )
             kernel = NAMED[kernel]()
         if not callable(kernel):
-            raise ParameterError(f"kernel = {short(kernel)}: give a callable k(X, Z), or a name")
+            raise ParameterError(
+                f"kernel = {abbreviated(kernel)}: give a callable k(X, Z), or a name"
+            )
         # A copy, so that set_params on the caller's kernel does not reach what was learned with it.
         self.function = clone(kernel) if isinstance(kernel, sk.Kernel) else kernel
         self.constant = float(constant)  # 1.0 adds the constant functions to the space

@@ -20,7 +20,7 @@ from numbers import Real
 from typing import Any
 
 from noregret._ops.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
-from noregret.errors import OutcomeError, ParameterError, short
+from noregret.errors import OutcomeError, ParameterError, abbreviated
 
 __all__ = ["LARGEST", "Game", "averaged", "game"]
 
@@ -73,12 +73,12 @@ class Game:
 def game(loss: Any, outcome_range: Any) -> Game:
     """The game of the Aggregating Algorithm for a loss by name."""
     if not isinstance(loss, str) or loss not in ("square", "log", "brier"):
-        raise ParameterError(f"loss = {short(loss)}: give 'square', 'log' or 'brier'")
+        raise ParameterError(f"loss = {abbreviated(loss)}: give 'square', 'log' or 'brier'")
     if loss == "square":
         return Game(loss, SUBSTITUTED, span(outcome_range), 2.0)
     if outcome_range is not None:
         raise ParameterError(
-            f"outcome_range = {short(outcome_range)}: {loss} loss needs none; leave it out"
+            f"outcome_range = {abbreviated(outcome_range)}: {loss} loss needs none; leave it out"
         )
     if loss == "brier":
         return Game(loss, SUBSTITUTED, (0.0, 1.0), 2.0)
@@ -94,7 +94,9 @@ def averaged(outcome_range: Any, learning_rate: Any) -> Game:
     if learning_rate is not None:
         scale = _number("learning_rate", learning_rate) * (limits[1] - limits[0]) ** 2
         if not 1e-300 < scale < 1e300:
-            raise ParameterError(f"learning_rate = {short(learning_rate)}: it must be a number > 0")
+            raise ParameterError(
+                f"learning_rate = {abbreviated(learning_rate)}: it must be a number > 0"
+            )
     return Game("square", AVERAGED, limits, scale)
 
 
@@ -112,12 +114,12 @@ def span(outcome_range: Any) -> tuple[float, float] | None:
             raise
         except (TypeError, ValueError):
             raise ParameterError(
-                f"outcome_range = {short(outcome_range)}: give Y for [-Y, Y], a pair (lo, hi), "
+                f"outcome_range = {abbreviated(outcome_range)}: give Y for [-Y, Y], a pair (lo, hi), "
                 "or None"
             ) from None
     if not NARROW <= high - low <= LARGEST:
         raise ParameterError(
-            f"outcome_range = {short(outcome_range)}: hi - lo must be from 1e-100 to 1e150"
+            f"outcome_range = {abbreviated(outcome_range)}: hi - lo must be from 1e-100 to 1e150"
         )
     return low, high
 
@@ -128,4 +130,4 @@ def _number(name: str, value: Any) -> float:
             taken = float(value)
             if abs(taken) <= LARGEST:
                 return taken
-    raise ParameterError(f"{name} = {short(value)}: it must be a finite number")
+    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a finite number")

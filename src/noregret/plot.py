@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import InputError
-from noregret.replay import Replay, module
+from noregret.learner.replay import Replay, module
 from noregret.report import paths
-from noregret.report.calibration import LEVELS, Intervals, Reliability
-from noregret.report.recording import LEVEL, Recording
+from noregret.running.calibration import LEVELS, Intervals, Reliability
+from noregret.running.recording import LEVEL, Recording
 
 __all__ = [
     "calibration",

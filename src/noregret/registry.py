@@ -11,16 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret.errors import ParameterError
+from noregret.learner.parameters import PARAMETERS, Parameter
 
 __all__ = ["MODELS", "PARAMETERS", "Model", "Parameter", "make"]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """An argument that a learner's constructor takes, and how it is written in text."""
-
-    kind: str  # number, whole, flag, text, range, budget
-    help: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,53 +28,23 @@ class Model:
     needs: tuple[str, ...] = ()  # parameters without a default
 
 
-PARAMETERS = {
-    "prior_precision": Parameter("number", "a > 0: what a unit of squared weight costs an expert"),
-    "drift": Parameter("number", "1/a_t >= 0: how cheaply experts may change; 0: they are fixed"),
-    "clip": Parameter("number", "forecasts are clipped to [-CLIP, CLIP]"),
-    "noise_var": Parameter("number", "variance of one outcome about its mean"),
-    "fit_intercept": Parameter("flag", "add the constant feature 1"),
-    "kernel": Parameter("text", "experts are functions of its space: rbf, matern, linear, ..."),
-    "budget": Parameter(
-        "budget",
-        "a constant cost with a kernel: nystrom:N or window:N; without one: fourier:N[:WIDTH], "
-        "taylor:D[:WIDTH], polynomial:D",
-    ),
-    "shrinkage": Parameter("number", "a > 0: the more, the sparser"),
-    "passes": Parameter("passes", "passes of OSLOG a round, or inf for the lasso"),
-    "start": Parameter("number", "weights before the first round"),
-    "floor": Parameter("number", "least |w| in OSLOG's D: no weight is ever lost"),
-    "outcome_range": Parameter("range", "Y for [-Y, Y], or LO,HI; learned where it is not given"),
-    "kernels": Parameter("flag", "let polynomials and random cosines join in"),
-    "prior_var": Parameter("number", "variance of the prior on the weights"),
-    "method": Parameter("text", "auto, exact, tierney-kadane, smc or adf"),
-    "family": Parameter("text", "logistic or probit"),
-    "history": Parameter("flag", "keep all rounds, so that the mode is exact"),
-    "margin_bound": Parameter("number", "largest |w'x| of an expert"),
-    "regularisation": Parameter("number", "what a unit of squared weight costs"),
-    "learning_rate": Parameter("number", "eta of gradient descent; 1/2 where it is not given"),
-    "scale": Parameter("number", "s0: the narrowest kernel is exp(-s0 |x - z|^2)"),
-    "nodes": Parameter("whole", "how many kernel widths"),
-    "substitution": Parameter("flag", "merge by substitution: (hi-lo)^2/2 a nat, not 2(hi-lo)^2"),
-}
-
 _GAUSSIAN = ("prior_precision", "drift", "fit_intercept", "kernel", "budget")
 
 MODELS = {
     "aar": Model(
-        "gaussian.AAR",
+        "gaussian.learners.AAR",
         "loss <= best expert + Y^2 ln det(I + X'X/a), any data",
         "3.5 n^2 flops a round, n^2 numbers",
         _GAUSSIAN,
     ),
     "ridge": Model(
-        "gaussian.Ridge",
+        "gaussian.learners.Ridge",
         "sum (y - m)^2/d = best expert's loss, exactly; clipped: loss <= best + 4Y^2 ln det",
         "3.5 n^2 flops a round, n^2 numbers",
         (*_GAUSSIAN, "clip"),
     ),
     "bayesian-ridge": Model(
-        "gaussian.BayesianRidge",
+        "gaussian.learners.BayesianRidge",
         "log loss = best expert's + 1/2 ln det(I + X'X/a), exactly",
         "3.5 n^2 flops a round, n^2 numbers",
         (*_GAUSSIAN, "noise_var"),
@@ -148,14 +111,6 @@ MODELS = {
     ),
 }
 
-_BUDGETS: dict[str, tuple[str, tuple[type, ...]]] = {
-    "nystrom": ("Nystrom", (int,)),
-    "window": ("Window", (int,)),
-    "fourier": ("RandomFourier", (int, float)),
-    "taylor": ("Taylor", (int, float)),
-    "polynomial": ("Polynomial", (int,)),
-}
-
 
 def make(name: str, given: Mapping[str, Any] | None = None) -> Any:
     """A learner by name; parameters by their names, as text or as what the constructor takes.
@@ -173,40 +128,9 @@ def make(name: str, given: Mapping[str, Any] | None = None) -> Any:
     for key, value in (given or {}).items():
         if key not in model.parameters:
             raise ParameterError(f"{name} has no {key}: it takes {', '.join(model.parameters)}")
-        chosen[key] = _read(key, value) if isinstance(value, str) else value
+        chosen[key] = PARAMETERS[key].read(key, value) if isinstance(value, str) else value
     for key in model.needs:
         if key not in chosen:
             raise ParameterError(f"{name} needs {key}: {PARAMETERS[key].help}")
     module, _, maker = model.home.rpartition(".")
     return getattr(importlib.import_module(f"noregret.{module}"), maker)(**chosen)
-
-
-def _read(key: str, text: str) -> Any:
-    """A parameter from text."""
-    kind = PARAMETERS[key].kind
-    try:
-        if kind == "number":
-            return float(text)
-        if kind == "whole":
-            return int(text)
-        if kind == "passes":
-            return float("inf") if text == "inf" else int(text)
-        if kind == "flag":
-            return {"yes": True, "true": True, "no": False, "false": False}[text.lower()]
-        if kind == "range":
-            ends = [float(end) for end in text.split(",")]
-            return ends[0] if len(ends) == 1 else (ends[0], ends[1])
-        if kind == "budget":
-            return _budget(text)
-    except (ValueError, KeyError, IndexError):
-        raise ParameterError(f"{key} = {text!r}: {PARAMETERS[key].help}") from None
-    return text
-
-
-def _budget(text: str) -> Any:
-    name, *sizes = text.split(":")
-    maker, kinds = _BUDGETS[name]
-    if not 1 <= len(sizes) <= len(kinds):
-        raise ValueError(text)
-    made = getattr(importlib.import_module("noregret.budgets"), maker)
-    return made(*(kind(size) for kind, size in zip(kinds, sizes)))

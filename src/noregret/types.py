@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,10 @@ __all__ = [
     "Matrix",
     "Mixture",
     "Normal",
+    "Outcome",
+    "Outcomes",
+    "Row",
+    "Table",
     "Track",
     "Vector",
 ]
@@ -28,6 +32,14 @@ Matrix = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Forecast = Any
 """A float, or a vector of floats when the outcomes are vectors."""
+Row: TypeAlias = object
+"""What a caller holds for one round: a mapping of name to number, a 1-D array, a frame's row."""
+Table: TypeAlias = object
+"""What a caller holds for many rounds: a 2-D array, a frame, a list of rows."""
+Outcome: TypeAlias = object
+"""One round's outcome: any real number, a vector of them, or a label."""
+Outcomes: TypeAlias = object
+"""Many rounds' outcomes: an array, a column of a frame, a list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,10 @@ class Mutant:
         return re.search(rf"^(killed|HUNG) .*{re.escape(str(self))}", log, re.MULTILINE) is not None
 
     def __str__(self) -> str:
-        def short(text: str) -> str:
+        def abbreviated(text: str) -> str:
             return " ".join(text.split())[:70]
 
-        return f"{self.path}: {short(self.old)} -> {short(self.new) or 'nothing'} ({self.why})"
+        return f"{self.path}: {abbreviated(self.old)} -> {abbreviated(self.new) or 'nothing'} ({self.why})"
 
 
 @dataclass

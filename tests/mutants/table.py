@@ -23,7 +23,10 @@ SCRATCH = "every core clears FRESH itself: this is a second belt"
 
 EQUIVALENT: dict[tuple[str, str], str] = {
     ("_ops/primal.py", "looks are never reused"): "slower, the same numbers: a look is made again",
-    ("_ops/door.py", "NaN admitted"): "the look at NaN is NaN, which answers OVERFLOW: the careful "
+    (
+        "_ops/space.py",
+        "NaN admitted",
+    ): "the look at NaN is NaN, which answers OVERFLOW: the careful "
     "lane then refuses x by name all the same",
     ("_ops/drift.py", "NaN in the gauge"): "P_jj and x_j are finite and P_jj x_j is multiplied by "
     "x_j again: infinite perhaps, never NaN",
@@ -34,6 +37,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "_ops/families.py",
         "where the probit's series begins",
     ): "between -37.9 and -35 both forms are right to 1e-12",
-    ("cores/dual.py", "spreads below 1"): "by rounding only: 1e-13 of the spread",
+    ("gaussian/cores/dual.py", "spreads below 1"): "by rounding only: 1e-13 of the spread",
 }
 """Survivors by file and what they break, and why no test can or need notice."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 PLAY = (
-    "test_command_edges.py",
-    "test_cli.py::test_run_equals_replay_in_every_output",
-    "test_cli.py::test_a_failing_certificate_is_exit_code_1",
-    "test_cli_state.py::test_a_state_of_another_run_is_refused",
-    "test_cli_state.py::test_a_file_that_grows_is_read_on",
-    "test_cli_state.py::test_what_is_missing_is_remembered",
-    "test_cli_state.py::test_files_chain_to_the_last_bit",
-    "test_cli_rough.py::test_the_data_are_never_written_over",
-    "test_cli_state.py::test_a_signal_halfway_then_resumed_is_one_run",
+    "cli/test_command_edges.py",
+    "cli/test_cli.py::test_run_equals_replay_in_every_output",
+    "cli/test_cli.py::test_a_failing_certificate_is_exit_code_1",
+    "cli/test_cli_state.py::test_a_state_of_another_run_is_refused",
+    "cli/test_cli_state.py::test_a_file_that_grows_is_read_on",
+    "cli/test_cli_state.py::test_what_is_missing_is_remembered",
+    "cli/test_cli_state.py::test_files_chain_to_the_last_bit",
+    "cli/test_cli_robustness.py::test_the_data_are_never_written_over",
+    "cli/test_cli_state.py::test_a_signal_halfway_then_resumed_is_one_run",
 )
-READ = ("test_command_edges.py", "test_sources.py")
+READ = ("cli/test_command_edges.py", "sources/test_sources.py")
 
 MUTANTS = {
-    "cli/engine.py": (
+    "running/player.py": (
         PLAY,
         [
             (

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-LINEAR = ("test_core_edges.py", "test_bounds_dense.py")
+LINEAR = ("gaussian/test_core_edges.py", "gaussian/test_bounds_dense.py")
 DRIFTING = LINEAR
 KERNEL = (
-    "test_core_edges.py",
-    "test_bounds_dense.py",
-    "test_kernels.py::test_what_is_not_a_kernel_is_refused_and_changes_nothing",
-    "test_kernels.py::test_what_does_not_fit_in_float64_is_refused",
+    "gaussian/test_core_edges.py",
+    "gaussian/test_bounds_dense.py",
+    "gaussian/test_kernels.py::test_what_is_not_a_kernel_is_refused_and_changes_nothing",
+    "gaussian/test_kernels.py::test_what_does_not_fit_in_float64_is_refused",
 )
 SPARSE = (
-    "test_bounds_sparse.py",
-    "test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
-    "test_oslog.py::test_one_pass_from_any_state_is_the_formula",
+    "sparse/test_bounds_sparse.py",
+    "sparse/test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
+    "sparse/test_oslog.py::test_one_pass_from_any_state_is_the_formula",
 )
 BINARY = (  # all but exact averaging, which takes long in plain Python
-    "test_bounds_binary.py::test_the_mode",
-    "test_bounds_binary.py::test_improper_learning",
-    "test_bounds_binary.py::test_losses_of_margins_at_every_size",
-    "test_bounds_binary.py::test_moment_matching_of_one_round",
-    "test_bounds_binary.py::test_moment_matching_of_probits",
-    "test_bounds_binary.py::test_the_mode_after_a_great_surprise",
-    "test_logistic_methods.py::test_tierney_kadane_is_its_formula",
+    "glm/test_bounds_binary.py::test_the_mode",
+    "glm/test_bounds_binary.py::test_improper_learning",
+    "glm/test_bounds_binary.py::test_losses_of_margins_at_every_size",
+    "glm/test_bounds_binary.py::test_moment_matching_of_one_round",
+    "glm/test_bounds_binary.py::test_moment_matching_of_probits",
+    "glm/test_bounds_binary.py::test_the_mode_after_a_great_surprise",
+    "glm/test_logistic_methods.py::test_tierney_kadane_is_its_formula",
 )
 NET = (
-    "test_bounds_net.py::test_a_net_is_its_definition",
-    "test_bounds_net.py::test_losses_of_widths_are_compensated",
-    "test_klms_hostile.py::test_zeros_of_either_sign_are_one_pattern",
-    "test_klms_hostile.py::test_refusals_change_nothing",
-    "test_klms_hostile.py::test_outcomes_outside_are_refused_by_name_of_round",
+    "lms/test_bounds_net.py::test_a_net_is_its_definition",
+    "lms/test_bounds_net.py::test_losses_of_widths_are_compensated",
+    "lms/test_klms_hostile.py::test_zeros_of_either_sign_are_one_pattern",
+    "lms/test_klms_hostile.py::test_refusals_change_nothing",
+    "lms/test_klms_hostile.py::test_outcomes_outside_are_refused_by_name_of_round",
 )
-GRID = ("test_auto.py::test_auto_is_a_pool_of_ordinary_learners",)
+GRID = ("experts/test_auto.py::test_auto_is_a_pool_of_ordinary_learners",)
 
 NEUMAIER = "(fit[0] - total) + left if fit[0] >= left else (left - total) + fit[0]"
 
@@ -84,9 +84,9 @@ MUTANTS = {
             ("        mean[k] = 0.0\n    for i", "        pass\n    for i", "means not cleared"),
             (
                 "            row[k] = keep * r + take * a\n            ui[k] = a - vi * r\n"
-                "        beta, before = grown, shrunk\n    work",
+                "        beta, before = extended, shrunk\n    work",
                 "            row[k] = keep * r - take * a\n            ui[k] = a - vi * r\n"
-                "        beta, before = grown, shrunk\n    work",
+                "        beta, before = extended, shrunk\n    work",
                 "rotation the wrong way",
             ),
             (
@@ -122,7 +122,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "_ops/door.py": (
+    "_ops/space.py": (
         LINEAR,
         [
             ("if square < SAFE * SAFE else", "if True else", "squares overflow in a rotation"),
@@ -396,7 +396,7 @@ MUTANTS = {
         ],
     ),
     "_ops/vectors.py": (
-        ("test_core_edges.py",),
+        ("gaussian/test_core_edges.py",),
         [
             ("max(xi, LOWEST)", "xi", "exponents below the lowest"),
             ("value if xi >= LOWEST else 0.0", "value", "what is far below counts"),
@@ -541,13 +541,13 @@ MUTANTS = {
         NET,
         [
             (
-                "(held - grown) + term if held >= term",
-                "(grown - held) + term if held >= term",
+                "(held - extended) + term if held >= term",
+                "(extended - held) + term if held >= term",
                 "sign of the compensation",
             ),
             (
-                "else (term - grown) + held",
-                "else (grown - term) + held",
+                "else (term - extended) + held",
+                "else (extended - term) + held",
                 "sign of the other compensation",
             ),
             (
@@ -595,7 +595,7 @@ MUTANTS = {
             ("        diffuse(moving[c], work, work[AT, DRIFT])\n", "", "cells do not drift"),
         ],
     ),
-    "cores/primal.py": (
+    "gaussian/cores/primal.py": (
         LINEAR,
         [
             ("            self.factor[:] = before\n", "", "a failed replay is half learned"),
@@ -615,7 +615,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "cores/drift.py": (
+    "gaussian/cores/drift.py": (
         DRIFTING,
         [
             (
@@ -649,7 +649,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "cores/dual.py": (
+    "gaussian/cores/dual.py": (
         KERNEL,
         [
             ("        self.priors += self.prior\n", "        self.priors += 1.0\n", "the sum of S"),
@@ -695,8 +695,8 @@ MUTANTS = {
             ),
         ],
     ),
-    "cores/blocks.py": (
-        ("test_replay.py",),
+    "gaussian/cores/blocks.py": (
+        ("gaussian/test_replay.py",),
         [
             ("LEVERAGE = 1e3 ", "LEVERAGE = 1e15 ", "blocks of any leverage"),
             ("TILT = 1e4 ", "TILT = 1e15 ", "blocks of collinear columns"),
@@ -714,14 +714,14 @@ MUTANTS = {
             ),
         ],
     ),
-    "cores/schedule.py": (
-        ("test_core_edges.py", "test_hostile.py"),
+    "gaussian/cores/schedule.py": (
+        ("gaussian/test_core_edges.py", "inputs/test_hostile.py"),
         [
             ("step = drift(first + k)", "step = drift(first)", "the first drift for all"),
             ("0.0 <= step < math.inf", "step < math.inf", "negative drifts"),
         ],
     ),
-    "rules.py": (
+    "gaussian/rules.py": (
         LINEAR,
         [
             (
@@ -737,8 +737,8 @@ MUTANTS = {
             ("self.level if self.code == layout.BAYES else 1.0", "1.0", "noise variance dropped"),
         ],
     ),
-    "ledger.py": (
-        (*LINEAR, "test_merging.py"),
+    "gaussian/ledger.py": (
+        (*LINEAR, "wrappers/test_merging.py"),
         [
             ("    add(both, layout.JOINT, grew)\n", "", "the joint best expert"),
             (
@@ -765,8 +765,8 @@ MUTANTS = {
             ),
         ],
     ),
-    "stream.py": (
-        (*LINEAR, "test_hostile_overflow.py"),
+    "gaussian/stream.py": (
+        (*LINEAR, "inputs/test_hostile_overflow.py"),
         [
             (
                 "        if not math.isfinite(root):\n            raise NumericalError",
@@ -805,8 +805,8 @@ MUTANTS = {
                 "a stream that was replaced opens again",
             ),
             (
-                "door = door.grown([name for name in other.door.slots if name not in door.slots])",
-                "door = door.grown([*other.door.slots])",
+                "door = space.extended([name for name in other.space.slots if name not in space.slots])",
+                "door = space.extended([*other.space.slots])",
                 "merged names",
             ),
             (
@@ -816,7 +816,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "kernel_stream.py": (
+    "gaussian/kernel_stream.py": (
         KERNEL,
         [
             (

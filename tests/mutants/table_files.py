@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 FILES = (
-    "test_container.py",
-    "test_snapshot_files.py::test_golden_files_of_version_1",
-    "test_snapshot_files.py::test_a_file_is_an_npz",
-    "test_snapshot_files.py::test_permissions",
-    "test_snapshot_hostile.py::test_links_folders_and_pipes_are_refused",
+    "snapshot/test_container.py",
+    "snapshot/test_snapshot_files.py::test_golden_files_of_version_1",
+    "snapshot/test_snapshot_files.py::test_a_file_is_an_npz",
+    "snapshot/test_snapshot_files.py::test_permissions",
+    "snapshot/test_snapshot_hostile.py::test_links_folders_and_pipes_are_refused",
 )
 VALUES = (
-    "test_container.py",
-    "test_snapshot.py::test_values_survive_exactly",
-    "test_snapshot.py::test_nan_keeps_its_bits",
-    "test_snapshot_hostile.py::test_deep_and_long_headers",
-    "test_snapshot_hostile.py::test_a_newer_version_is_refused_by_name",
-    "test_snapshot_hostile.py::test_what_cannot_be_stored_is_refused_by_name",
-    "test_snapshot_hostile.py::test_forged_schemas",
+    "snapshot/test_container.py",
+    "snapshot/test_snapshot.py::test_values_survive_exactly",
+    "snapshot/test_snapshot.py::test_nan_keeps_its_bits",
+    "snapshot/test_snapshot_hostile.py::test_deep_and_long_headers",
+    "snapshot/test_snapshot_hostile.py::test_a_newer_version_is_refused_by_name",
+    "snapshot/test_snapshot_hostile.py::test_what_cannot_be_stored_is_refused_by_name",
+    "snapshot/test_snapshot_hostile.py::test_forged_schemas",
 )
 
 MUTANTS = {

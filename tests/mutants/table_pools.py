@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-POOL = ("test_bounds_pools.py", "test_pool_edges.py")
+POOL = ("experts/test_bounds_pools.py", "experts/test_pool_edges.py")
 
 MUTANTS = {
     "_ops/mixing.py": (
@@ -191,7 +191,7 @@ MUTANTS = {
         ],
     ),
     "experts/units.py": (
-        ("test_auto.py",),
+        ("experts/test_auto.py",),
         [
             ("scale[j] = abs(xs[found[0], j])", "scale[j] = xs[found[0], j]", "units with a sign"),
             (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-LINEAR = ("test_bounds_dense.py",)
-BINARY = ("test_bounds_binary.py",)
-NET = ("test_bounds_net.py",)
-POOL = ("test_bounds_pools.py",)
-SPARSE = ("test_bounds_sparse.py",)
+LINEAR = ("gaussian/test_bounds_dense.py",)
+BINARY = ("glm/test_bounds_binary.py",)
+NET = ("lms/test_bounds_net.py",)
+POOL = ("experts/test_bounds_pools.py",)
+SPARSE = ("sparse/test_bounds_sparse.py",)
 
 MUTANTS = {
-    "theorems.py": (
+    "gaussian/theorems.py": (
         LINEAR,
         [
             (
@@ -136,7 +136,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "scene.py": (
+    "gaussian/facts.py": (
         LINEAR,
         [
             (
@@ -163,8 +163,8 @@ MUTANTS = {
             ("if seen <= given:", "if seen <= 2.0 * given:", "a broken bound is not noticed"),
             ("if seen <= given:", "if seen < given:", "a bound that is just kept is called broken"),
             (
-                "return given, vouched(what, letter, given, seen)",
-                "return seen, vouched(what, letter, given, seen)",
+                "return given, declared_bound(what, letter, given, seen)",
+                "return seen, declared_bound(what, letter, given, seen)",
                 "the given bound is not used",
             ),
             (
@@ -215,7 +215,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "glm/statements.py": (
+    "glm/theorems.py": (
         BINARY,
         [
             (
@@ -291,7 +291,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "lms/statements.py": (
+    "lms/theorems.py": (
         NET,
         [
             (
@@ -407,7 +407,7 @@ MUTANTS = {
             ),
         ],
     ),
-    "sparse/statements.py": (
+    "sparse/theorems.py": (
         SPARSE,
         [
             ("- 2.0 * float(state[MOMENT] @ w)", "- float(state[MOMENT] @ w)", "the fit"),
@@ -417,7 +417,7 @@ MUTANTS = {
             ("best = square - float(", "best = square - 0.5 * float(", "the best ridge expert"),
         ],
     ),
-    "experts/statements.py": (
+    "experts/theorems.py": (
         POOL,
         [
             (

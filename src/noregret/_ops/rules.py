@@ -1,4 +1,4 @@
-"""(mean, root spread) -> forecast and loss; the compiled twin of noregret.rules."""
+"""(mean, root spread) -> forecast and loss; the compiled twin of noregret.gaussian.rules."""
 
 from __future__ import annotations
 

@@ -21,11 +21,11 @@ from sklearn.base import clone
 
 from noregret.certificates import Certificate
 from noregret.errors import OutcomeError
-from noregret.features import short
-from noregret.gaussian import AAR
+from noregret.gaussian.learners import AAR
 from noregret.glm.labels import label_of
 from noregret.glm.learners import ImproperLogistic
-from noregret.replay import module
+from noregret.inputs.values import abbreviated
+from noregret.learner.replay import module
 
 __all__ = ["RiverClassifier", "RiverRegressor"]
 
@@ -139,7 +139,7 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
         label = label_of(y)
         if label is None:
             raise OutcomeError(
-                f"y = {short(y)}: a label is a number or a word; leave out rounds without one"
+                f"y = {abbreviated(y)}: a label is a number or a word; leave out rounds without one"
             )
         if not labels and label in (0, 1):
             return [False, True]
@@ -147,7 +147,7 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
             return labels
         if len(labels) == 2:
             raise OutcomeError(
-                f"y = {short(y)}: the labels are {labels[0]!r} and {labels[1]!r}, give one"
+                f"y = {abbreviated(y)}: the labels are {labels[0]!r} and {labels[1]!r}, give one"
             )
         return [*labels, label]
 

@@ -51,7 +51,7 @@ def command(**options: Any) -> int:
     from noregret.cli.peers import peers
     from noregret.cli.session import Session
     from noregret.errors import ParameterError
-    from noregret.lagged import Lagged
+    from noregret.wrappers.lagged import Lagged
 
     source, encoding, lags = source_of(options)
     specs = options["models"] or (YES_NO if options["yes_no"] else SPREAD)

@@ -60,7 +60,7 @@ def _keep(place: str, table: Any) -> None:
     import numpy as np
 
     from noregret.errors import ParameterError
-    from noregret.replay import module
+    from noregret.learner.replay import module
 
     names, path = [*FEATURES, "load"], Path(place)
     if path.suffix == ".csv":
@@ -102,10 +102,10 @@ def command(rounds: int, data: str | None, report: str) -> int:
     import numpy as np
 
     from noregret.cli import show
-    from noregret.cli.engine import Player
     from noregret.cli.recorded import record, write_report
-    from noregret.frames import Frame
+    from noregret.inputs.tables import Frame
     from noregret.registry import make
+    from noregret.running.player import Player
     from noregret.sources.encoding import Piece
 
     X, y = load_stream(rounds)

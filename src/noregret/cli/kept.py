@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from noregret.cli.output import Lines, Parquet, placed
 from noregret.errors import ParameterError
-from noregret.replay import module
+from noregret.learner.replay import module
 from noregret.snapshot import files
 
 __all__ = ["KeptLines", "KeptParquet", "open_kept"]

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from noregret.registry import MODELS, PARAMETERS
+from noregret.learner.parameters import PARAMETERS, Flag
+from noregret.registry import MODELS
 
 __all__ = ["Listed", "data_options", "model_options", "parameters_of", "source_of"]
 
@@ -24,6 +25,18 @@ class Listed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if isinstance(value, list):
             return value
         return [part.strip() for part in str(value).split(",") if part.strip()]
+
+
+class ModelName(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A learner by its name in the registry."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """The name, if there is such a learner."""
+        if value in MODELS:
+            return str(value)
+        return self.fail(f"{value!r} is not one of {', '.join(MODELS)}.", param, ctx)
 
 
 def _together(*options: Decorator) -> Decorator:
@@ -89,17 +102,18 @@ data_options = _together(
 )
 
 
+TAKEN = [name for name in PARAMETERS if any(name in model.parameters for model in MODELS.values())]
+"""The parameters that some model takes from the command line."""
+
+
 def _model_option(name: str) -> Decorator:
     parameter = PARAMETERS[name]
     models = [model for model, entry in MODELS.items() if name in entry.parameters]
     words = f"{parameter.help}. [{', '.join(models)}]"
     flag = "--" + name.replace("_", "-")
-    if parameter.kind == "flag":
+    if isinstance(parameter.kind, Flag):
         return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=words)
-    metavar = {"number": "NUMBER", "range": "Y|LO,HI", "passes": "N|inf", "whole": "N"}.get(
-        parameter.kind, "TEXT"
-    )
-    return click.option(flag, name, metavar=metavar, help=words)
+    return click.option(flag, name, metavar=parameter.kind.metavar, help=words)
 
 
 model_options = _together(
@@ -108,17 +122,17 @@ model_options = _together(
         "-m",
         default="aar",
         show_default=True,
-        type=click.Choice(list(MODELS)),
+        type=ModelName(),
         metavar="NAME",
         help="A learner: see noregret models.",
     ),
-    *(_model_option(name) for name in PARAMETERS),
+    *(_model_option(name) for name in TAKEN),
 )
 
 
 def parameters_of(options: dict[str, Any]) -> dict[str, Any]:
     """Take the parameters of a learner out of all options."""
-    taken = {name: options.pop(name, None) for name in PARAMETERS}
+    taken = {name: options.pop(name, None) for name in TAKEN}
     return {name: value for name, value in taken.items() if value is not None}
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from noregret.errors import ParameterError
-from noregret.replay import module
+from noregret.learner.replay import module
 from noregret.sources.block import NUMBER, kind_of_text
 
 __all__ = ["Lines", "Output", "Parquet", "named", "open_output", "placed"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret import features
 from noregret.certificates import Certificate
-from noregret.replay import Replay
+from noregret.inputs import values as features
+from noregret.learner.replay import Replay
 
 __all__ = ["peers"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from noregret import report
-from noregret.cli.engine import Player
 from noregret.errors import SourceError
+from noregret.running.player import Player
 
 __all__ = ["record", "write_report"]
 

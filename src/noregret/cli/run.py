@@ -86,7 +86,7 @@ def command(**options: Any) -> int:
     learner = make(options["model"], parameters)
     horizon = options["horizon"]
     if lags:
-        from noregret.lagged import Lagged
+        from noregret.wrappers.lagged import Lagged
 
         learner = Lagged(learner, lags, horizon)
     elif horizon > 1:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.cli import show
 from noregret.cli.apart import keep_apart
-from noregret.cli.engine import Played, Player, rounds_of
 from noregret.cli.lock import locked
 from noregret.cli.output import Output, named, open_output
 from noregret.cli.pace import Pace
 from noregret.cli.recorded import record, write_report
+from noregret.running.player import Played, Player, rounds_of
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece

@@ -13,8 +13,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from noregret import snapshot
-from noregret.cli.running import Running
 from noregret.errors import ParameterError, SnapshotError
+from noregret.running.bounds import Running
 from noregret.snapshot import files
 
 if TYPE_CHECKING:

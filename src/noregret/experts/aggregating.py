@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret import features, losses
+from noregret import losses
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
 from noregret.errors import (
@@ -18,14 +18,14 @@ from noregret.errors import (
     InputError,
     NotLearnedError,
     ParameterError,
-    short,
+    abbreviated,
     wrapping,
 )
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.members import (
     Member,
-    ask,
-    hear,
+    as_numbers,
+    collect,
     member,
     members,
     replays,
@@ -33,22 +33,23 @@ from noregret.experts.members import (
 )
 from noregret.experts.pool import Pool
 from noregret.experts.reading import SMALLEST, prior_of, probabilities, share_of
-from noregret.experts.statements import chain, statements
-from noregret.holder import Holder
+from noregret.experts.theorems import chain, statements
+from noregret.gaussian.base import NotFitted
+from noregret.inputs import values as features
+from noregret.learner.holder import Holder
+from noregret.learner.saving import ours
 from noregret.losses import Game
-from noregret.online import NotFitted
-from noregret.stored import ours
 from noregret.types import Mixture, Vector
 
-__all__ = ["AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "Merger"]
+__all__ = ["AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "PoolLearner"]
 
 
-class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
+class PoolLearner(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
     """What all pools share; a child says which game is played."""
 
     experts: Any
     prior: Any
-    _held: tuple[dict[str, Member], Pool] | None
+    _state: tuple[dict[str, Member], Pool] | None
     _alone = "its weights rest on losses that the experts paid in the order of one stream"
 
     def _game(self) -> Game:
@@ -63,11 +64,11 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         return found, Pool.start(self._game(), prior_of(self.prior, list(found)), self._share())
 
     def _learned(self) -> tuple[dict[str, Member], Pool]:
-        if self._held is None:
+        if self._state is None:
             raise NotFitted(
                 f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
             )
-        return self._held
+        return self._state
 
     # One round ------------------------------------------------------------------------------
 
@@ -78,14 +79,14 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         mapping of expert to forecast, or a row in the experts' order.
         """
         with self._lock:
-            experts, pool = self._held or self._begin()
-            return pool.forecast(_hear(experts, pool, x)[0])
+            experts, pool = self._state or self._begin()
+            return pool.forecast(_forecasts(experts, pool, x)[0])
 
     def predictive(self, x: Any) -> Mixture:
         """The mixture of the experts' distributions at x; only under log loss."""
         with self._lock:
-            experts, pool = self._held or self._begin()
-            numbers, said = _hear(experts, pool, x)
+            experts, pool = self._state or self._begin()
+            numbers, said = _forecasts(experts, pool, x)
             if pool.game.kind != LIKELIHOOD or not any(hasattr(s, "log_density") for s in said):
                 raise NotLearnedError("only pools of distributions under log loss have a mixture")
             pool.forecast(numbers)  # somebody with weight must be awake
@@ -95,14 +96,14 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y; every learner among the experts learns it too."""
         with self._lock:
-            experts, pool = self._held or self._begin()
+            experts, pool = self._state or self._begin()
             outcome = pool.game.outcome(self._outcome(y))
-            numbers, said = _hear(experts, pool, x)
+            numbers, said = _forecasts(experts, pool, x)
             costs = _costs(said, outcome, experts) if pool.game.kind == LIKELIHOOD else None
             after = pool.copy()
             after.learn(numbers, outcome, costs)
             _teach(experts, x, outcome)
-            self._held = experts, after
+            self._state = experts, after
 
     def _outcome(self, y: Any) -> float:
         """The outcome as a number."""
@@ -116,7 +117,7 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         Experts that can replay do so at array speed; the pool itself runs compiled.
         """
         with self._lock:
-            return self._run(self._held, X, y)
+            return self._run(self._state, X, y)
 
     def _run(self, held: Any, X: Any, y: Any) -> Aggregation:
         experts, pool = copy.deepcopy(held) or self._begin()
@@ -128,13 +129,13 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         column = features.outcome_column(y, len(rows))
         ys = np.array([pool.game.outcome(value) for value in column.tolist()])
         heard = replays(experts, pool.game, X, rows, ys)
-        said = np.column_stack([hear(h, [n] * len(ys)) for h, n in zip(heard, experts)])
+        said = np.column_stack([as_numbers(h, [n] * len(ys)) for h, n in zip(heard, experts)])
         costs = None
         if pool.game.kind == LIKELIHOOD:
             rounds = zip(zip(*heard), ys.tolist())
             costs = np.array([_costs(spoken, v, experts) for spoken, v in rounds])
         after, result = replayed(pool, said, costs, ys, list(experts), X)
-        self._held = experts, after
+        self._state = experts, after
         return result
 
     def predict(self, X: Any) -> Vector:
@@ -147,8 +148,8 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         experts, pool = self._learned()
         rows = rows_of(X)
         _as_wide(rows, experts)
-        heard = [_hear(experts, pool, x)[0] for x in rows]
-        return pool.survey(np.array(heard).reshape(len(heard), pool.size))
+        heard = [_forecasts(experts, pool, x)[0] for x in rows]
+        return pool.predict_rows(np.array(heard).reshape(len(heard), pool.size))
 
     # Experts --------------------------------------------------------------------------------
 
@@ -158,18 +159,20 @@ class Merger(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
         It counts as having slept so far; the others' weights shrink by 1 - weight.
         """
         if not isinstance(weight, int | float | np.number) or not 0.0 < weight < 1.0:
-            raise ParameterError(f"weight = {short(weight)}: it must be a number between 0 and 1")
+            raise ParameterError(
+                f"weight = {abbreviated(weight)}: it must be a number between 0 and 1"
+            )
         with self._lock:
-            experts, pool = self._held or self._begin()
+            experts, pool = self._state or self._begin()
             label = name or next(iter(members([expert])))
             if label in experts:
                 raise ParameterError(f"name = {label!r}: an expert of this name is here already")
             larger = pool.joined(float(weight))
             if not np.min(larger.totals().log_prior) >= math.log(SMALLEST):
                 raise ParameterError(
-                    f"weight = {short(weight)}: no expert's share may be below 1e-300 of all"
+                    f"weight = {abbreviated(weight)}: no expert's share may be below 1e-300 of all"
                 )
-            self._held = experts | {label: member(expert, pool.size)}, larger
+            self._state = experts | {label: member(expert, pool.size)}, larger
 
     @property
     def experts_(self) -> dict[str, Any]:
@@ -239,10 +242,10 @@ def _as_wide(rows: Any, experts: dict[str, Member]) -> None:
         )
 
 
-def _hear(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[Any]]:
+def _forecasts(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[Any]]:
     """What each expert says of x, as numbers and as it is."""
-    said = ask(experts, pool.game, x)
-    return hear(said, list(experts)), said
+    said = collect(experts, pool.game, x)
+    return as_numbers(said, list(experts)), said
 
 
 def _teach(experts: dict[str, Member], x: Any, y: float) -> None:
@@ -273,7 +276,7 @@ def _teach(experts: dict[str, Member], x: Any, y: float) -> None:
 
 def _dear(expert: Member) -> int:
     """How dear a copy is."""
-    return int(isinstance(expert.model, Merger)) if ours(expert.model) else 2
+    return int(isinstance(expert.model, PoolLearner)) if ours(expert.model) else 2
 
 
 def _certificates(model: Any) -> Sequence[Certificate]:
@@ -302,7 +305,7 @@ def _cost(said: Any, y: float, name: str) -> float:
     return float(probabilities(table, np.array([y]), [name])[0, 0])
 
 
-class AggregatingAlgorithm(Merger):
+class AggregatingAlgorithm(PoolLearner):
     """Vovk's Aggregating Algorithm: forecasts of anything, merged.
 
     With N experts and outcomes in [lo, hi] the square loss satisfies, on any data,
@@ -363,7 +366,7 @@ class AggregatingAlgorithm(Merger):
         return share_of(self.share)
 
 
-class BayesianAlgorithm(Merger):
+class BayesianAlgorithm(PoolLearner):
     """The Bayesian mixture of distributions: log loss, learning rate 1.
 
     Its forecast is the mixture sum_j weight_j density_j, and on any data
@@ -399,7 +402,7 @@ class BayesianAlgorithm(Merger):
         return losses.game("log", None)
 
 
-class ExponentialWeights(Merger):
+class ExponentialWeights(PoolLearner):
     """Exponential weights with the weighted mean as forecast.
 
     With forecasts and outcomes in [lo, hi] and learning rate eta = 1/(2 (hi-lo)^2), at which

@@ -13,9 +13,9 @@ from noregret.errors import NotLearnedError
 from noregret.experts.comparators import Comparator, best_sequence, combinations
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of, read, share_of
-from noregret.experts.statements import statements, tracking
+from noregret.experts.theorems import statements, tracking
+from noregret.learner.replay import Replay, library_of, module
 from noregret.losses import game
-from noregret.replay import Replay, library_of, module
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Aggregation", "aggregate", "replayed"]

@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret import features
 from noregret._ops.grid import within
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
-from noregret.doors import Names, Positions, door_for_many
-from noregret.errors import FeatureError, ParameterError, short
-from noregret.experts.cells import Cells
+from noregret.errors import FeatureError, ParameterError, abbreviated
+from noregret.experts.core_grid import CoreGrid
 from noregret.experts.pool import Pool
-from noregret.experts.statements import chain, statements
+from noregret.experts.theorems import chain, statements
 from noregret.experts.units import Units
-from noregret.holder import Holder
+from noregret.gaussian.base import NotFitted
+from noregret.inputs import values as features
+from noregret.inputs.spaces import Names, Positions, space_for_table
+from noregret.learner.holder import Holder
+from noregret.learner.replay import Replay, library_of
 from noregret.losses import LARGEST, game
-from noregret.online import NotFitted
-from noregret.replay import Replay, library_of
 from noregret.types import Matrix, Vector
 
 __all__ = ["Auto"]
@@ -48,54 +48,54 @@ LARGEST_MAP = 300  # features that a map may have
 class State:
     """What Auto has learned; features that are new make a larger one."""
 
-    door: Positions | Names
+    space: Positions | Names
     units: Units
     maps: tuple[FeatureMap, ...]
-    cells: tuple[Cells, ...]  # on the features themselves, then on each map
+    cells: tuple[CoreGrid, ...]  # on the features themselves, then on each map
     pool: Pool
 
     @classmethod
-    def start(cls, door: Positions | Names, outcome_range: Any, *, kernels: bool) -> State:
-        """A state that has seen nothing, for the features behind a door."""
-        n = door.size
-        cells, maps = [Cells(PRECISIONS, DRIFTS, n + 1)], []
+    def start(cls, space: Positions | Names, outcome_range: Any, *, kernels: bool) -> State:
+        """A state that has seen nothing, for the features behind a space."""
+        n = space.size
+        cells, maps = [CoreGrid(PRECISIONS, DRIFTS, n + 1)], []
         for label, map_ in _maps(n) if kernels else ():
             size = map_.features(np.zeros((1, n))).shape[1]
             if size <= LARGEST_MAP:
                 maps.append(map_)
-                cells.append(Cells(KERNEL_PRECISIONS, (0.0,), size, label))
+                cells.append(CoreGrid(KERNEL_PRECISIONS, (0.0,), size, label))
         N = sum(len(group.names) for group in cells)
         pool = Pool.start(game("square", outcome_range), np.full(N, 1.0 / N), SHARE)
-        return cls(door, Units.of(n), tuple(maps), tuple(cells), pool)
+        return cls(space, Units.of(n), tuple(maps), tuple(cells), pool)
 
     def copy(self) -> State:
         """A state that shares nothing that changes."""
         cells = tuple(group.copy() for group in self.cells)
         return replace(self, cells=cells, pool=self.pool.copy())
 
-    def behind(self, door: Any) -> State:
-        """The same state, or a larger copy where the door knows more features."""
-        k = door.size - self.door.size
+    def with_space(self, space: Any) -> State:
+        """The same state, or a larger copy where the space knows more features."""
+        k = space.size - self.space.size
         if not k:
             return self
         if self.maps:
             raise FeatureError(f"x has {k} new features: with kernels=True features must stay")
-        cells = tuple(group.grown(k) for group in self.cells)
-        return replace(self, door=door, units=self.units.grown(k), cells=cells)
+        cells = tuple(group.extended(k) for group in self.cells)
+        return replace(self, space=space, units=self.units.extended(k), cells=cells)
 
-    def admit(self, x: Any) -> tuple[State, Vector]:
+    def encode(self, x: Any) -> tuple[State, Vector]:
         """x by position, in a state that knows all of its features."""
-        door, fast = self.door, None
-        if type(x) is np.ndarray and type(door) is Positions:
-            fast = x if x.dtype == np.float64 and x.shape == (door.size,) else None
-        elif type(x) is dict and type(door) is Names:
-            fast = door.encode(x)
+        space, fast = self.space, None
+        if type(x) is np.ndarray and type(space) is Positions:
+            fast = x if x.dtype == np.float64 and x.shape == (space.size,) else None
+        elif type(x) is dict and type(space) is Names:
+            fast = space.encode_fast(x)
         if fast is not None and within(fast, EXACT_INTEGER):
             return self, fast
-        vector, new, key = self.door.admit(x)[:3]
+        vector, new, key = self.space.encode(x)[:3]
         if not new.size:
             return self, vector
-        return self.behind(self.door.grown(key)), np.concatenate([vector, new])
+        return self.with_space(self.space.extended(key)), np.concatenate([vector, new])
 
     def inputs(self, xs: Matrix) -> tuple[list[Matrix], Units]:
         """What each group of cells sees of the rows, and what is known of units then."""
@@ -166,35 +166,35 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     True
     """
 
-    _held: State | None
+    _state: State | None
     _alone = "it is a pool with drifting experts, and both depend on the order of one stream"
 
     def __init__(self, outcome_range: Any = None, *, kernels: bool = False) -> None:
         self.outcome_range = outcome_range
         self.kernels = kernels
 
-    def _begin(self, door: Positions | Names) -> State:
+    def _begin(self, space: Positions | Names) -> State:
         if not isinstance(self.kernels, bool | np.bool_):
-            raise ParameterError(f"kernels = {short(self.kernels)}: it must be True or False")
-        return State.start(door, self.outcome_range, kernels=bool(self.kernels))
+            raise ParameterError(f"kernels = {abbreviated(self.kernels)}: it must be True or False")
+        return State.start(space, self.outcome_range, kernels=bool(self.kernels))
 
     def _for_one(self, x: Any) -> State:
-        if self._held is not None:
-            return self._held
+        if self._state is not None:
+            return self._state
         mapping = features.as_mapping(x)
         return self._begin(Positions(features.row(x).size) if mapping is None else Names(mapping))
 
     def _learned(self) -> State:
-        if self._held is None:
+        if self._state is None:
             raise NotFitted("this Auto has learned nothing yet: call learn_one or fit first")
-        return self._held
+        return self._state
 
     # One round ------------------------------------------------------------------------------
 
     def predict_one(self, x: Any) -> float:
         """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
         with self._lock:
-            state, vector = self._for_one(x).admit(x)
+            state, vector = self._for_one(x).encode(x)
             return state.pool.forecast(state.look(vector)[0])
 
     def learn_one(self, x: Any, y: Any) -> None:
@@ -202,8 +202,8 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
         with self._lock:
             before = self._for_one(x)
             outcome = before.pool.game.outcome(features.outcome(y))
-            state, vector = before.admit(x)
-            self._held = state.learn(vector, outcome)
+            state, vector = before.encode(x)
+            self._state = state.learn(vector, outcome)
 
     def _takes(self, y: float) -> bool:
         """Whether a round is sure to be learned whose x has just been forecast."""
@@ -214,7 +214,7 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     def replay(self, X: Any, y: Any) -> Replay:
         """Predict-then-learn over all rows at array speed, as the loop over rounds would go."""
         with self._lock:
-            forecasts, losses = self._run(self._held, X, y)
+            forecasts, losses = self._run(self._state, X, y)
             pool = self._learned().pool
             certificate = statements(pool.game, pool.totals())[0]
         return Replay(
@@ -229,22 +229,22 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     def _run(self, state: State | None, X: Any, y: Any) -> tuple[Vector, Vector]:
         X = features.as_frame(X)
         if state is None:
-            state = self._begin(door_for_many(X)[0])
-        xs, door, _ = state.door.many(X)
+            state = self._begin(space_for_table(X)[0])
+        xs, space, _ = state.space.encode_rows(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
         column = features.outcome_column(y, len(xs))
         ys = np.array([state.pool.game.outcome(value) for value in column.tolist()])
-        self._held, forecasts, losses = state.behind(door).replay(xs, ys)
+        self._state, forecasts, losses = state.with_space(space).replay(xs, ys)
         return forecasts, losses
 
     def predict(self, X: Any) -> Vector:
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
             learned = self._learned()
-            xs, door, _ = learned.door.many(X)
-            state = learned.behind(door)
-            return state.pool.survey(np.array([state.look(x)[0] for x in xs]))
+            xs, space, _ = learned.space.encode_rows(X)
+            state = learned.with_space(space)
+            return state.pool.predict_rows(np.array([state.look(x)[0] for x in xs]))
 
     # What was learned -----------------------------------------------------------------------
 
@@ -268,7 +268,7 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     def n_features_in_(self) -> int:
         """How many features have been seen, the constant one not counted."""
         with self._lock:
-            return self._learned().door.size
+            return self._learned().space.size
 
     @property
     def n_samples_seen_(self) -> int:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from noregret import features
-from noregret.errors import InputError, ParameterError, short
+from noregret.errors import InputError, ParameterError, abbreviated
+from noregret.inputs import values as features
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Comparator", "best_sequence", "combinations"]
@@ -73,13 +73,13 @@ def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
     >>> best_sequence(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), 1)
     (array([0, 0, 1]), 0.0)
     """
-    losses, _ = features.sheet(losses, "losses")
+    losses, _ = features.table_with_gaps(losses, "losses")
     if losses.ndim != 2 or 0 in losses.shape:
         raise InputError(f"losses has shape {losses.shape}: give a row a round, a column an expert")
     losses = np.where(np.isnan(losses), np.inf, losses)
     T, N = losses.shape
     if not isinstance(switches, int | np.integer) or switches < 0:
-        raise ParameterError(f"switches = {short(switches)}: it must be a whole number >= 0")
+        raise ParameterError(f"switches = {abbreviated(switches)}: it must be a whole number >= 0")
     K = min(int(switches), T - 1) if N > 1 else 0
     total = np.full((K + 1, N), np.inf)
     total[0] = losses[0]

@@ -18,15 +18,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from noregret import features
 from noregret._ops.mixing import LIKELIHOOD
-from noregret.errors import FeatureError, InputError, ParameterError, short, wrapping
-from noregret.holder import Holder
+from noregret.errors import FeatureError, InputError, ParameterError, abbreviated, wrapping
+from noregret.inputs import values as features
+from noregret.learner.holder import Holder
+from noregret.learner.saving import ours
 from noregret.losses import LARGEST, Game
-from noregret.stored import ours
 from noregret.types import Matrix, Vector
 
-__all__ = ["Member", "ask", "hear", "member", "members", "replays", "rows_of"]
+__all__ = ["Member", "as_numbers", "collect", "member", "members", "replays", "rows_of"]
 
 
 class Member(Protocol):
@@ -72,7 +72,7 @@ class Fixed:
         """Nothing to come back to."""
 
 
-class Given(Fixed):
+class NamedForecast(Fixed):
     """A forecast that the caller supplies by name, or by position in a row of forecasts."""
 
     def __init__(self, name: str, place: int) -> None:
@@ -181,7 +181,7 @@ def members(experts: Any) -> dict[str, Member]:
     one = isinstance(experts, str) or getattr(experts, "ndim", 1) == 0
     if one or not isinstance(experts, Iterable):
         raise ParameterError(
-            f"experts = {short(experts)}: give a list of learners, functions or names, or a mapping"
+            f"experts = {abbreviated(experts)}: give a list of learners, functions or names, or a mapping"
         )
     named = list(experts.items() if isinstance(experts, Mapping) else _named(experts))
     if not named:
@@ -192,10 +192,10 @@ def members(experts: Any) -> dict[str, Member]:
 def member(expert: Any, place: int) -> Member:
     """One expert, as a copy."""
     if isinstance(expert, str):
-        return Given(expert, place)
+        return NamedForecast(expert, place)
     if isinstance(expert, Holder) and expert._tickets:
         raise ParameterError(
-            f"experts[{place}] = {features.short(expert)}: it forecasts by ticket, and a pool "
+            f"experts[{place}] = {features.abbreviated(expert)}: it forecasts by ticket, and a pool "
             "learns each round at once; give the pool to Delayed instead"
         )
     with wrapping(f"a copy of experts[{place}]", ParameterError):
@@ -206,7 +206,7 @@ def member(expert: Any, place: int) -> Member:
     if callable(expert):
         return Function(expert)
     raise ParameterError(
-        f"experts[{place}] = {short(expert)}: an expert is a learner (predict_one, learn_one), an "
+        f"experts[{place}] = {abbreviated(expert)}: an expert is a learner (predict_one, learn_one), an "
         "estimator (predict, partial_fit), a function of x, or the name of a forecast in x"
     )
 
@@ -225,7 +225,7 @@ def _named(experts: Iterable[Any]) -> Iterable[tuple[str, Any]]:
         yield name, expert
 
 
-def ask(experts: Mapping[str, Member], game: Game, x: Any) -> list[Any]:
+def collect(experts: Mapping[str, Member], game: Game, x: Any) -> list[Any]:
     """What each expert says of x."""
     check_row(experts, x)
     said = []
@@ -239,17 +239,17 @@ def check_row(experts: Mapping[str, Member], x: Any) -> None:
     """Forecasts that the caller gives come by name, or all of them in a row."""
     if type(x) is dict:
         return
-    given = [isinstance(expert, Given) for expert in experts.values()]
+    given = [isinstance(expert, NamedForecast) for expert in experts.values()]
     if any(given) and features.as_mapping(x) is None:
         sized = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
         if not sized or len(x) < len(given) or (all(given) and len(x) > len(given)):
             raise InputError(
-                f"x = {features.short(x)}: give forecasts by name, in a mapping, or each at the "
+                f"x = {features.abbreviated(x)}: give forecasts by name, in a mapping, or each at the "
                 f"place of its expert in a row of {len(given)}"
             )
 
 
-def hear(said: Sequence[Any], names: Sequence[str]) -> Vector:
+def as_numbers(said: Sequence[Any], names: Sequence[str]) -> Vector:
     """Forecasts as numbers (means of distributions), NaN for those who sleep."""
     numbers = np.full(len(said), math.nan)
     for j, value in enumerate(said):
@@ -279,7 +279,7 @@ def rows_of(X: Any) -> Sequence[Any]:
     X = features.as_frame(X)
     names = features.frame_names(X)
     if names is not None:
-        table, _ = features.sheet(X, "X")
+        table, _ = features.table_with_gaps(X, "X")
         if names == list(range(len(names))):  # numbered, not named
             return list(table)
         return [dict(zip(names, row.tolist())) for row in table]
@@ -290,7 +290,7 @@ def rows_of(X: Any) -> Sequence[Any]:
                 f"X has shape {X.shape}: it must be 2-D, one row a round. {features.RESHAPE}"
             )
         if X.shape[1] == 0:  # no rows to forecast is no error
-            features.filled(X.shape)
+            features.require_rows(X.shape)
     return X  # type: ignore[no-any-return]  # rows of an array, or a list
 
 

@@ -162,7 +162,7 @@ class Pool:
         self.cells, self.book = cells, book
         return forecasts, losses, kept
 
-    def survey(self, said: Matrix) -> Vector:
+    def predict_rows(self, said: Matrix) -> Vector:
         """Forecasts from every row; nothing is learned."""
         forecasts = np.empty(len(said))
         mixing.survey(self.cells.copy(), self.book, said, forecasts)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from noregret import features
 from noregret._ops import mixing
 from noregret._ops.mixing import LIKELIHOOD
-from noregret.errors import InputError, OutcomeError, ParameterError, short
+from noregret.errors import InputError, OutcomeError, ParameterError, abbreviated
+from noregret.inputs import values as features
 from noregret.losses import LARGEST, Game
 from noregret.types import Matrix, Vector
 
@@ -26,7 +26,7 @@ def read(
     played: Game, forecasts: Any, y: Any
 ) -> tuple[Matrix, Matrix | None, tuple[str, ...], Vector]:
     """Forecasts, losses in a likelihood game, names and outcomes, checked."""
-    said, names = features.sheet(forecasts, "forecasts")
+    said, names = features.table_with_gaps(forecasts, "forecasts")
     normal = said.ndim == 3
     if said.ndim not in (2, 3) or 0 in said.shape or (normal and said.shape[2] != 2):
         raise InputError(
@@ -101,7 +101,7 @@ def share_of(share: Any) -> float:
     """The share of Fixed Share, checked."""
     if isinstance(share, Real) and not isinstance(share, bool) and _between(share, 0.0, 1.0):
         return float(share)
-    raise ParameterError(f"share = {short(share)}: it must be a number from 0 to less than 1")
+    raise ParameterError(f"share = {abbreviated(share)}: it must be a number from 0 to less than 1")
 
 
 def prior_of(prior: Any, names: Sequence[str]) -> Vector:
@@ -117,12 +117,14 @@ def prior_of(prior: Any, names: Sequence[str]) -> Vector:
     listed = list(prior) if isinstance(prior, Iterable) and not one else []
     real = all(isinstance(p, Real) and p != 0 and _between(p, 0.0, math.inf) for p in listed)
     if len(listed) != N or not real:
-        raise ParameterError(f"prior = {short(prior)}: give {N} positive numbers, one an expert")
+        raise ParameterError(
+            f"prior = {abbreviated(prior)}: give {N} positive numbers, one an expert"
+        )
     weights = np.array([float(p) for p in listed])
     weights /= weights.max()
     weights /= weights.sum()
     if not weights.min() >= SMALLEST:
         raise ParameterError(
-            f"prior = {short(prior)}: no expert's share may be below 1e-300 of all"
+            f"prior = {abbreviated(prior)}: no expert's share may be below 1e-300 of all"
         )
     return weights

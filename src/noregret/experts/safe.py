@@ -9,9 +9,9 @@ from sklearn.base import ClassifierMixin
 
 from noregret import losses
 from noregret.certificates import Certificate
-from noregret.experts.aggregating import Merger
+from noregret.experts.aggregating import PoolLearner
 from noregret.experts.aggregation import Aggregation
-from noregret.gaussian import AAR
+from noregret.gaussian.learners import AAR
 from noregret.glm.labels import classes_of, column, sign_of
 from noregret.glm.learners import BayesianLogistic, MAPLogistic
 from noregret.losses import Game
@@ -21,7 +21,7 @@ from noregret.types import Matrix
 __all__ = ["SafeLogistic", "SafeOSLOG"]
 
 
-class SafeOSLOG(Merger):
+class SafeOSLOG(PoolLearner):
     """OSLOG beside AAR: as sparse as OSLOG where it wins, within (hi-lo)^2/2 ln 2 of AAR's bound.
 
     On any data with |y| <= Y (2 Y^2 ln 2 when outcome_range = Y)
@@ -94,7 +94,7 @@ class SafeOSLOG(Merger):
         return self.certificates()[0]
 
 
-class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-learn is untyped
+class SafeLogistic(ClassifierMixin, PoolLearner):  # type: ignore[misc]  # scikit-learn is untyped
     """An approximation to Bayesian averaging beside exact MAP, under the Bayesian Algorithm.
 
     Whatever the approximation does, on any labels (nu^2 = prior_var, Z the largest |x|)
@@ -181,7 +181,7 @@ class SafeLogistic(ClassifierMixin, Merger):  # type: ignore[misc]  # scikit-lea
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn all rows, in order, on top of what was learned before."""
         with self._lock:
-            self._run(self._held, X, y, classes)
+            self._run(self._state, X, y, classes)
         return self
 
     def predict_proba(self, X: Any) -> Matrix:

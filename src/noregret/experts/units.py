@@ -43,7 +43,7 @@ class Units:
         """Of n features nothing is known."""
         return cls(np.zeros(n), 0, np.zeros(n), np.zeros(n), np.zeros(n))
 
-    def grown(self, k: int) -> Units:
+    def extended(self, k: int) -> Units:
         """For k features more, which have been 0 so far."""
         more = (
             np.append(v, np.zeros(k)) for v in (self.scale, self.shift, self.total, self.square)

@@ -20,8 +20,8 @@ import numpy as np
 
 from noregret._ops import particles
 from noregret.errors import FeatureError, NumericalError
-from noregret.glm.engines import TOO_LARGE, TierneyKadane
 from noregret.glm.families import LOGISTIC, Family
+from noregret.glm.posteriors import TOO_LARGE, TierneyKadane
 from noregret.types import Matrix, Vector
 
 __all__ = ["Exact"]
@@ -87,7 +87,7 @@ class Exact(TierneyKadane):
         """What the label of this row costs before it is known."""
         yes, (no, error) = self._evidence(row)[0], self._evidence(-row)
         self.error = error
-        return LOGISTIC.bend(yes - no)[0]
+        return LOGISTIC.loss_and_derivatives(yes - no)[0]
 
     def _evidence(self, row: Vector) -> tuple[float, float]:
         w = self.tried(row).w
@@ -163,7 +163,7 @@ class Exact(TierneyKadane):
         high = np.array([[float(np.max(e)) > limit for e in pair] for pair in edges])
         return fine, coarse, high
 
-    def grown(self, k: int) -> TierneyKadane:
+    def extended(self, k: int) -> TierneyKadane:
         """A copy with k features more; beyond two, Laplace's evidences take over, or a refusal."""
         n = self.w.size + k
         if n > 2 and self.strict:
@@ -174,7 +174,7 @@ class Exact(TierneyKadane):
         larger = kind(self.family, self.precision, n)
         if isinstance(larger, Exact):
             larger.strict = self.strict
-        larger.history = self.history.grown(k)
+        larger.history = self.history.extended(k)
         larger.w[: self.w.size] = self.w
         larger.F, larger.gradient = self.F, self.gradient
         larger.log_det = self.log_det + k * math.log(self.precision)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret._ops import families as ops
-from noregret.errors import ParameterError, short
+from noregret.errors import ParameterError, abbreviated
 
 __all__ = ["LOGISTIC", "PROBIT", "Family", "family_of"]
 
@@ -20,7 +20,7 @@ __all__ = ["LOGISTIC", "PROBIT", "Family", "family_of"]
 class Family:
     """A family by name; `curvature` is the least c with l'' <= c.
 
-    >>> LOGISTIC.bend(0.0)
+    >>> LOGISTIC.loss_and_derivatives(0.0)
     (0.6931471805599453, -0.5, 0.25)
     """
 
@@ -28,7 +28,7 @@ class Family:
     code: int
     curvature: float
 
-    def bend(self, z: float) -> tuple[float, float, float]:
+    def loss_and_derivatives(self, z: float) -> tuple[float, float, float]:
         """l(z), l'(z), l''(z)."""
         return ops.bend(self.code, z)
 
@@ -44,4 +44,6 @@ def family_of(value: Any) -> Family:
         return value
     if isinstance(value, str) and value in FAMILIES:
         return FAMILIES[value]
-    raise ParameterError(f"family = {short(value)}: give one of {', '.join(map(repr, FAMILIES))}")
+    raise ParameterError(
+        f"family = {abbreviated(value)}: give one of {', '.join(map(repr, FAMILIES))}"
+    )

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from noregret import features
 from noregret.errors import OutcomeError
-from noregret.features import COLUMN
+from noregret.inputs import values as features
+from noregret.inputs.values import COLUMN
 
 __all__ = ["classes_of", "column", "label_of", "sign_of"]
 
@@ -40,7 +40,7 @@ def sign_of(y: Any, classes: tuple[Any, Any]) -> float:
             if label == known:
                 return sign
     raise OutcomeError(
-        f"y = {features.short(y)}: the labels are {classes[0]!r} and {classes[1]!r}, give one"
+        f"y = {features.abbreviated(y)}: the labels are {classes[0]!r} and {classes[1]!r}, give one"
     )
 
 
@@ -66,7 +66,7 @@ def column(y: Any) -> list[Any]:
     for t, label in enumerate(labels):
         if label_of(label) is None:
             raise OutcomeError(
-                f"y[{t}] = {features.short(label)}: a label is a number or a word; "
+                f"y[{t}] = {features.abbreviated(label)}: a label is a number or a word; "
                 "leave out rows without one"
             )
     return labels

@@ -1,4 +1,4 @@
-"""MAPLogistic, BayesianLogistic, ImproperLogistic: which engine, which theorems."""
+"""MAPLogistic, BayesianLogistic, ImproperLogistic: which posterior, which theorems."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from noregret._ops import margin
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, ParameterError, short
-from noregret.glm import statements
-from noregret.glm.engines import Engine, Mode, Particles, Recursive, TierneyKadane
+from noregret.errors import FeatureError, ParameterError, abbreviated
+from noregret.gaussian.base import positive
+from noregret.glm import theorems as statements
+from noregret.glm.binary import BinaryLearner, PosteriorState
 from noregret.glm.exact import Exact
 from noregret.glm.families import Family, family_of
-from noregret.glm.yesno import Belief, YesNo
-from noregret.online import positive
+from noregret.glm.posteriors import Mode, Particles, Posterior, Recursive, TierneyKadane
 
 __all__ = ["BayesianLogistic", "ImproperLogistic", "MAPLogistic"]
 
@@ -25,7 +25,7 @@ RUNS = {Exact: "exact", TierneyKadane: "tierney-kadane", Particles: "smc", Recur
 LONG = 1_000  # rounds from which a history is too dear to keep unasked
 
 
-class MAPLogistic(YesNo):
+class MAPLogistic(BinaryLearner):
     """The mode of the posterior, N(0, prior_var I) times the likelihood, each round.
 
     On any data with |x| <= Z (nu^2 = prior_var, Z^2 the largest |x|^2)
@@ -59,21 +59,21 @@ class MAPLogistic(YesNo):
         self.history = history
         self.family = family
 
-    def _maker(self) -> Callable[[int], Engine]:
+    def _maker(self) -> Callable[[int], Posterior]:
         family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
         if not isinstance(self.history, bool | np.bool_):
-            raise ParameterError(f"history = {short(self.history)}: it must be True or False")
+            raise ParameterError(f"history = {abbreviated(self.history)}: it must be True or False")
         if self.history:
             return lambda n: Mode(family, precision, n)
         return lambda n: Recursive.start(margin.LAPLACE, family, precision, n, 0.0)
 
-    def _certificates(self, belief: Belief) -> list[Certificate]:
-        if isinstance(belief.engine, Mode):
+    def _certificates(self, belief: PosteriorState) -> list[Certificate]:
+        if isinstance(belief.posterior, Mode):
             return statements.mode(belief)
         return [statements.plain(belief, "online Newton, no theorem")]
 
 
-class BayesianLogistic(YesNo):
+class BayesianLogistic(BinaryLearner):
     """Bayesian model averaging: the posterior mean of the probability, prior N(0, prior_var I).
 
     Exact averaging satisfies, on any data (nu^2 = prior_var, F(w) = L(w) + |w|^2/(2 nu^2)),
@@ -131,22 +131,24 @@ class BayesianLogistic(YesNo):
         short = self.horizon is not None and self.horizon <= LONG
         return "tierney-kadane" if short else "adf"
 
-    def _maker(self) -> Callable[[int], Engine]:
+    def _maker(self) -> Callable[[int], Posterior]:
         family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
         if not isinstance(self.method, str) or self.method not in METHODS:
-            raise ParameterError(f"method = {short(self.method)}: give one of {', '.join(METHODS)}")
+            raise ParameterError(
+                f"method = {abbreviated(self.method)}: give one of {', '.join(METHODS)}"
+            )
         for name, least in (("particles", 2), ("seed", 0)):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < least:
                 raise ParameterError(
-                    f"{name} = {short(value)}: it must be a whole number >= {least}"
+                    f"{name} = {abbreviated(value)}: it must be a whole number >= {least}"
                 )
         if self.horizon is not None and not (isinstance(self.horizon, Real) and self.horizon > 0):
             raise ParameterError(
-                f"horizon = {short(self.horizon)}: it must be a number > 0, or None"
+                f"horizon = {abbreviated(self.horizon)}: it must be a number > 0, or None"
             )
 
-        def make(n: int) -> Engine:
+        def make(n: int) -> Posterior:
             chosen = self._chosen(n)
             if chosen == "exact":
                 if n > 2:
@@ -162,18 +164,18 @@ class BayesianLogistic(YesNo):
 
         return make
 
-    def _certificates(self, belief: Belief) -> list[Certificate]:
+    def _certificates(self, belief: PosteriorState) -> list[Certificate]:
         return statements.averaging(belief)
 
     def __repr__(self) -> str:
         text: str = super().__repr__()
-        held = self._held
+        held = self._state
         if self.method == "auto" and held is not None:
-            return f"{text}  # runs {RUNS[type(held.engine)]!r}"
+            return f"{text}  # runs {RUNS[type(held.posterior)]!r}"
         return text
 
 
-class ImproperLogistic(YesNo):
+class ImproperLogistic(BinaryLearner):
     """AIOLI (Jezequel, Gaillard and Rudi 2020): improper, and better than any proper learner.
 
     Forecasts sigma(x'w_t), w_t = argmin of quadratic minorants of the past losses + lambda|w|^2
@@ -205,11 +207,11 @@ class ImproperLogistic(YesNo):
         self.margin_bound = margin_bound
         self.regularisation = regularisation
 
-    def _maker(self) -> Callable[[int], Engine]:
+    def _maker(self) -> Callable[[int], Posterior]:
         family: Family = family_of("logistic")
         bound = positive("margin_bound", self.margin_bound)
         precision = 2.0 * positive("regularisation", self.regularisation)
         return lambda n: Recursive.start(margin.AIOLI, family, precision, n, bound)
 
-    def _certificates(self, belief: Belief) -> list[Certificate]:
+    def _certificates(self, belief: PosteriorState) -> list[Certificate]:
         return statements.improper(belief)

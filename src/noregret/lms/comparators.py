@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret import features
 from noregret._ops.lms import COUNT, MEAN, SPREAD
-from noregret.errors import ParameterError, short
+from noregret.errors import ParameterError, abbreviated
+from noregret.inputs import values as features
 from noregret.types import Matrix, Vector
 
 __all__ = ["Expansion", "Seen", "best_expansion", "checked"]
@@ -48,7 +48,7 @@ class Expansion:
                 "give one coefficient a point, and at least one"
             )
         if self.width is not None and not 0.0 <= self.width <= 1.0:
-            raise ParameterError(f"width = {short(self.width)}: it must be alpha in [0, 1]")
+            raise ParameterError(f"width = {abbreviated(self.width)}: it must be alpha in [0, 1]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""The state of K-LMS-NET with any family of kernels k_alpha: the same calls as `Gaussians`."""
+"""The state of K-LMS-NET with any family of kernels k_alpha: the same calls as `GaussianNetState`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from noregret._ops import continuum as ops
 from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW, SAID
 from noregret._ops.lms import COUNT
+from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.kernels import Kernel, together
-from noregret.lms.gaussians import AUDITS, Game, opened
-from noregret.lms.grid import Grid, grid
+from noregret.lms.gaussians import AUDITS, NetGame, opened
 from noregret.lms.kernels import KernelLayer, family_kernels
-from noregret.maps import Inputs
+from noregret.lms.nodes import NodeRule, grid
 from noregret.types import Matrix, Vector
 
-__all__ = ["Family"]
+__all__ = ["FamilyNetState"]
 
 
 @dataclass(slots=True, eq=False)
-class Family:
+class FamilyNetState:
     """Everything that a net over a family of kernels has learned."""
 
     family: Callable[[float, Any, Any], Any]  # as it was when the first round came
@@ -44,18 +44,29 @@ class Family:
         self.lift = grid(self.alphas.size).lift
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Family, (self.family, self.layer, self.alphas, self.cells, self.finer, self.book)
+        return FamilyNetState, (
+            self.family,
+            self.layer,
+            self.alphas,
+            self.cells,
+            self.finer,
+            self.book,
+        )
 
     @classmethod
     def start(
-        cls, game: Game, rule: Grid, family: Callable[[float, Any, Any], Any], inputs: Inputs
-    ) -> Family:
+        cls,
+        game: NetGame,
+        rule: NodeRule,
+        family: Callable[[float, Any, Any], Any],
+        inputs: KernelInputs,
+    ) -> FamilyNetState:
         """Nothing learned."""
         layer = KernelLayer.start(inputs, rule.alphas.size)
         return cls(family, layer, rule.alphas, *opened(game, rule))
 
     @property
-    def inputs(self) -> Inputs:
+    def inputs(self) -> KernelInputs:
         """How inputs reach the kernels."""
         return self.layer.inputs
 
@@ -73,12 +84,12 @@ class Family:
         """The patterns kept."""
         return self.layer.patterns()
 
-    def copy(self) -> Family:
+    def copy(self) -> FamilyNetState:
         """One that shares nothing with this one."""
         names = "layer", "cells", "finer", "book"
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
-    def survey(self, xs: Any) -> Vector:
+    def predict_rows(self, xs: Any) -> Vector:
         """Forecasts at every input; nothing is learned."""
         raws = self.layer.outputs(self.kernels, xs)
         forecasts = np.empty(len(xs))

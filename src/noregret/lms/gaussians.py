@@ -24,19 +24,19 @@ from noregret._ops.continuum import (
     SAID,
 )
 from noregret._ops.lms import FACTS, STEPS, TILE
-from noregret.cores.memory import enough
-from noregret.lms.grid import Grid, grid
-from noregret.maps import Inputs
+from noregret.gaussian.cores.memory import enough
+from noregret.inputs.kernel_spaces import KernelInputs
+from noregret.lms.nodes import NodeRule, grid
 from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["AUDITS", "Game", "Gaussians", "opened"]
+__all__ = ["AUDITS", "GaussianNetState", "NetGame", "opened"]
 
 AUDITS = 2  # see grid.py
 _predict, _learn = bare(ops.predict), bare(ops.learn)
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class NetGame:
     """What the parameters come to: range, rate, price of a nat, window."""
 
     low: float
@@ -54,7 +54,7 @@ class Game:
         return r * r * (0.5 if self.substitution else 2.0)
 
 
-def opened(game: Game, grid: Grid) -> tuple[Matrix, Any, Matrix]:
+def opened(game: NetGame, grid: NodeRule) -> tuple[Matrix, Any, Matrix]:
     """Cells of the nodes and of the audits, and the book, before the first round."""
     cells, book = np.zeros((CELLS, grid.alphas.size)), np.zeros((BOOK, 2))
     finer = np.zeros((AUDITS if game.audit else 0, CELLS, grid.finer.size))
@@ -68,10 +68,10 @@ def opened(game: Game, grid: Grid) -> tuple[Matrix, Any, Matrix]:
 
 
 @dataclass(slots=True, eq=False)
-class Gaussians:
+class GaussianNetState:
     """Everything that a net of Gaussian widths has learned."""
 
-    inputs: Inputs
+    inputs: KernelInputs
     scale: float  # s0
     alphas: Vector
     rates: Matrix
@@ -98,13 +98,15 @@ class Gaussians:
 
     def __reduce__(self) -> tuple[Any, ...]:
         learned = (part.name for part in fields(self) if part.init)
-        return Gaussians, tuple(getattr(self, name) for name in learned)
+        return GaussianNetState, tuple(getattr(self, name) for name in learned)
 
     @classmethod
-    def start(cls, game: Game, rule: Grid, scale: float, inputs: Inputs) -> Gaussians:
+    def start(
+        cls, game: NetGame, rule: NodeRule, scale: float, inputs: KernelInputs
+    ) -> GaussianNetState:
         """Nothing learned."""
-        assert inputs.door is not None
-        n, J = inputs.door.size, rule.alphas.size
+        assert inputs.space is not None
+        n, J = inputs.space.size, rule.alphas.size
         cells, finer, book = opened(game, rule)
         points, coefs = np.zeros((1, n, TILE)), np.zeros((1, J, TILE))
         facts = np.zeros((TILE, FACTS))
@@ -114,7 +116,7 @@ class Gaussians:
             *(points, coefs, facts, cells, finer, book),
         )
 
-    def copy(self) -> Gaussians:
+    def copy(self) -> GaussianNetState:
         """One that shares nothing with this one."""
         names = "points", "coefs", "facts", "cells", "finer", "book"
         return replace(self, **{name: getattr(self, name).copy() for name in names})
@@ -138,9 +140,9 @@ class Gaussians:
         enough(tiles * TILE * (J + n), f"a net with room for {tiles * TILE} patterns")
         for name in ("points", "coefs"):
             old = getattr(self, name)
-            grown = np.zeros((tiles, *old.shape[1:]))
-            grown[:have] = old
-            setattr(self, name, grown)
+            extended = np.zeros((tiles, *old.shape[1:]))
+            extended[:have] = old
+            setattr(self, name, extended)
         facts = np.zeros((tiles * TILE, FACTS))
         facts[: len(self.facts)] = self.facts
         self.facts = facts
@@ -216,7 +218,7 @@ class Gaussians:
                 self._room(1)
         return forecasts
 
-    def survey(self, xs: Matrix) -> Vector:
+    def predict_rows(self, xs: Matrix) -> Vector:
         """Forecasts at every row; nothing is learned."""
         return np.array([self.predict(x) for x in xs])
 

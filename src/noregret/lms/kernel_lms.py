@@ -12,18 +12,18 @@ from sklearn.base import RegressorMixin
 from noregret._ops.ledger import add
 from noregret.certificates import Certificate
 from noregret.errors import FeatureError, NumericalError
-from noregret.features import as_frame, outcome, outcome_column
-from noregret.holder import Holder
+from noregret.gaussian.base import NotFitted, positive
+from noregret.inputs.kernel_spaces import KernelInputs
+from noregret.inputs.values import as_frame, outcome, outcome_column
 from noregret.kernels import Kernel, together
+from noregret.learner.holder import Holder
+from noregret.learner.replay import Replay
+from noregret.lms.build import inputs_for_many, inputs_for_one
 from noregret.lms.comparators import Expansion, Seen, best_expansion
 from noregret.lms.kernels import KernelLayer
-from noregret.lms.opening import inputs_for_many, inputs_for_one
 from noregret.lms.rates import budgets_of, rate_of, window_of
-from noregret.lms.statements import kernel_lms, kernel_lms_budgets
+from noregret.lms.theorems import kernel_lms, kernel_lms_budgets
 from noregret.lms.totals import Budgets
-from noregret.maps import Inputs
-from noregret.online import NotFitted, positive
-from noregret.replay import Replay
 from noregret.types import Matrix, Vector
 
 __all__ = ["KernelLMS"]
@@ -88,7 +88,7 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
     True
     """
 
-    _held: Held | None
+    _state: Held | None
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
         self.peak = peak
         self.budget = budget
 
-    def _begin(self, kernel: Kernel, inputs: Inputs) -> Held:
+    def _begin(self, kernel: Kernel, inputs: KernelInputs) -> Held:
         budgets = budgets_of(self.loss_budget, self.norm_budget)
         peak = positive("peak", self.peak)
         eta = rate_of(self.learning_rate, budgets, peak)
@@ -115,13 +115,13 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
         return Held(kernel, layer, book, eta, window_of(self.budget), budgets, peak)
 
     def _learned(self) -> Held:
-        if self._held is None or not self._held.layer.rounds:
+        if self._state is None or not self._state.layer.rounds:
             raise NotFitted("this KernelLMS has learned nothing yet: call learn_one or fit first")
-        return self._held
+        return self._state
 
     def _for_one(self, x: Any) -> Held:
-        if self._held is not None:
-            return self._held
+        if self._state is not None:
+            return self._state
         kernel = Kernel(self.kernel)
         return self._begin(kernel, inputs_for_one(x, vectors=bool(kernel.vectors)))
 
@@ -131,7 +131,7 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
         """Forecast the outcome at x: whatever the kernel takes."""
         with self._lock:
             held = self._for_one(x)
-            point = held.layer.inputs.one(x)
+            point = held.layer.inputs.encode(x)
             return _finite(float(held.outputs(together([point]))[0]))
 
     def learn_one(self, x: Any, y: Any) -> None:
@@ -139,9 +139,9 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
         with self._lock:
             held = self._for_one(x)
             value = outcome(y)
-            point = held.layer.inputs.one(x)
+            point = held.layer.inputs.encode(x)
             self._rounds(held, together([point]), np.array([value]))
-            self._held = held
+            self._state = held
 
     def _rounds(self, held: Held, xs: Any, ys: Vector) -> tuple[Vector, Vector]:
         raws, peak = held.layer.learn([held.kernel], xs, ys, held.eta, held.window)
@@ -156,20 +156,20 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
     def replay(self, X: Any, y: Any) -> Replay:
         """Predict-then-learn over all rows, as the loop would go."""
         with self._lock:
-            return self._run(self._held, X, y)
+            return self._run(self._state, X, y)
 
     def _run(self, held: Any, X: Any, y: Any) -> Replay:
         X = as_frame(X)
         if held is None:
             kernel = Kernel(self.kernel)
             held = self._begin(kernel, inputs_for_many(X, vectors=bool(kernel.vectors)))
-        xs = held.layer.inputs.many(X)
+        xs = held.layer.inputs.encode_rows(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
         ys = outcome_column(y, len(xs))
         after = held.copy()
         forecasts, losses = self._rounds(after, xs, ys)
-        self._held = after
+        self._state = after
         library = type(X).__module__.partition(".")[0]
         return Replay(
             forecast=forecasts.copy(),
@@ -184,7 +184,7 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
             held = self._learned()
-            forecasts = held.outputs(held.layer.inputs.many(X))
+            forecasts = held.outputs(held.layer.inputs.encode_rows(X))
             for t in np.flatnonzero(~np.isfinite(forecasts))[:1]:
                 _finite(float(forecasts[t]))
             return forecasts
@@ -205,10 +205,10 @@ class KernelLMS(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn i
     @property
     def n_features_in_(self) -> int:
         """How many features an input has, where inputs are vectors."""
-        door = self._learned().layer.inputs.door
-        if door is None:
+        space = self._learned().layer.inputs.space
+        if space is None:
             raise NotFitted("inputs are objects, which have no number of features")
-        return door.size
+        return space.size
 
     @property
     def learning_rate_(self) -> float:

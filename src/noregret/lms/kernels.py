@@ -11,8 +11,8 @@ import numpy as np
 from noregret._ops import lms as ops
 from noregret._ops.lms import FACTS, LAST
 from noregret.errors import NumericalError
+from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.kernels import Kernel, is_vector, together
-from noregret.maps import Inputs
 from noregret.types import Matrix, Vector
 
 __all__ = ["KernelLayer", "family_kernels", "pattern_key"]
@@ -33,7 +33,13 @@ class KernelLayer:
     __slots__ = ("_index", "coefs", "facts", "inputs", "points", "rounds", "size")
 
     def __init__(
-        self, inputs: Inputs, points: Any, coefs: Matrix, facts: Matrix, size: int, rounds: int
+        self,
+        inputs: KernelInputs,
+        points: Any,
+        coefs: Matrix,
+        facts: Matrix,
+        size: int,
+        rounds: int,
     ) -> None:
         self.inputs, self.points, self.coefs, self.facts = inputs, points, coefs, facts
         self.size, self.rounds = size, rounds
@@ -46,9 +52,9 @@ class KernelLayer:
         return KernelLayer, parts
 
     @classmethod
-    def start(cls, inputs: Inputs, nodes: int) -> KernelLayer:
+    def start(cls, inputs: KernelInputs, nodes: int) -> KernelLayer:
         """Nothing learned."""
-        points: Any = [] if inputs.door is None else np.zeros((FIRST, inputs.door.size))
+        points: Any = [] if inputs.space is None else np.zeros((FIRST, inputs.space.size))
         return cls(inputs, points, np.zeros((nodes, FIRST)), np.zeros((FIRST, FACTS)), 0, 0)
 
     def copy(self) -> KernelLayer:

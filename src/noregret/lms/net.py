@@ -14,23 +14,23 @@ from noregret._ops.continuum import BOX, COUNTS, ERROR, OK, RANGE, RATE
 from noregret._ops.grid import within as within_limit
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.certificates import Certificate
-from noregret.doors import plain
 from noregret.errors import FeatureError, OutcomeError, ParameterError
-from noregret.features import as_frame, outcome, outcome_column, short
-from noregret.holder import Holder
+from noregret.gaussian.base import NotFitted, positive
+from noregret.inputs.kernel_spaces import KernelInputs
+from noregret.inputs.spaces import plain
+from noregret.inputs.values import abbreviated, as_frame, outcome, outcome_column
 from noregret.kernels import Kernel, together
+from noregret.learner.holder import Holder
+from noregret.learner.replay import Replay
+from noregret.lms.build import inputs_for_many, inputs_for_one
 from noregret.lms.comparators import Expansion, Values, best_expansion, checked
-from noregret.lms.family import Family
-from noregret.lms.gaussians import Game, Gaussians
-from noregret.lms.grid import FEWEST, MOST, grid, nodes_for
-from noregret.lms.opening import inputs_for_many, inputs_for_one
+from noregret.lms.family import FamilyNetState
+from noregret.lms.gaussians import GaussianNetState, NetGame
+from noregret.lms.nodes import FEWEST, MOST, grid, nodes_for
 from noregret.lms.rates import budgets_of, rate_of, window_of
-from noregret.lms.statements import each_round, expansion_bounds, finite_mixture, potential
+from noregret.lms.theorems import each_round, expansion_bounds, finite_mixture, potential
 from noregret.lms.totals import NetTotals, seen_by, totals_of
 from noregret.losses import span
-from noregret.maps import Inputs
-from noregret.online import NotFitted, positive
-from noregret.replay import Replay
 from noregret.types import Vector
 
 __all__ = ["KLMSNet", "NetReplay"]
@@ -91,7 +91,7 @@ class KLMSNet(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is 
 give a range that holds every outcome, or clip it yourself
     """
 
-    _held: Gaussians | Family | None
+    _state: GaussianNetState | FamilyNetState | None
 
     def __init__(
         self,
@@ -124,35 +124,35 @@ give a range that holds every outcome, or clip it yourself
 
     # From parameters to a state -------------------------------------------------------------
 
-    def _begin(self, inputs: Inputs) -> Gaussians | Family:
+    def _begin(self, inputs: KernelInputs) -> GaussianNetState | FamilyNetState:
         limits = span(self.outcome_range)
         if limits is None:
             raise ParameterError("outcome_range = None: give Y for [-Y, Y], or (lo, hi)")
         scale = positive("scale", self.scale)
         for name in ("substitution", "audit"):
             if not isinstance(getattr(self, name), bool | np.bool_):
-                odd = short(getattr(self, name))
+                odd = abbreviated(getattr(self, name))
                 raise ParameterError(f"{name} = {odd}: it must be True or False")
         budgets = budgets_of(self.loss_budget, self.norm_budget)
         eta = rate_of(self.learning_rate, budgets)
         if self.family is None and eta >= 1.0:
             raise ParameterError(
-                f"learning_rate = {short(eta)}: it must be below 1, as k(x, x) = 1"
+                f"learning_rate = {abbreviated(eta)}: it must be below 1, as k(x, x) = 1"
             )
         given = (0.0, 0.0) if budgets is None else (budgets.loss, budgets.norm)
         window, audit = window_of(self.budget), bool(self.audit)
-        game = Game(*limits, eta, bool(self.substitution), window, given, audit)
+        game = NetGame(*limits, eta, bool(self.substitution), window, given, audit)
         low, high = self._domain()
-        n = 0 if inputs.door is None or self.family is not None else inputs.door.size
+        n = 0 if inputs.space is None or self.family is not None else inputs.space.size
         count = self._count(limits[1] - limits[0], scale * n * (high - low) ** 2)
         rule = grid(count)
         if self.family is not None:
             if not callable(self.family):
                 raise ParameterError(
-                    f"family = {short(self.family)}: give a callable (alpha, X, Z) -> matrix"
+                    f"family = {abbreviated(self.family)}: give a callable (alpha, X, Z) -> matrix"
                 )
-            return Family.start(game, rule, self.family, inputs)
-        return Gaussians.start(game, rule, scale, inputs)
+            return FamilyNetState.start(game, rule, self.family, inputs)
+        return GaussianNetState.start(game, rule, scale, inputs)
 
     def _count(self, width: float, spread: float) -> int:
         if self.tolerance is not None:
@@ -161,7 +161,7 @@ give a range that holds every outcome, or clip it yourself
         whole = isinstance(nodes, int | np.integer) and not isinstance(nodes, bool)
         if not (whole and FEWEST <= nodes <= MOST):
             raise ParameterError(
-                f"nodes = {short(nodes)}: it must be a whole number from {FEWEST} to {MOST}"
+                f"nodes = {abbreviated(nodes)}: it must be a whole number from {FEWEST} to {MOST}"
             )
         return int(nodes)
 
@@ -172,18 +172,18 @@ give a range that holds every outcome, or clip it yourself
             limits = None
         if limits is None:
             raise ParameterError(
-                f"domain = {short(self.domain)}: give the pair (x1, x2) of the box, x1 < x2"
+                f"domain = {abbreviated(self.domain)}: give the pair (x1, x2) of the box, x1 < x2"
             )
         return limits
 
-    def _learned(self) -> Gaussians | Family:
-        if self._held is None:
+    def _learned(self) -> GaussianNetState | FamilyNetState:
+        if self._state is None:
             raise NotFitted("this KLMSNet has learned nothing yet: call learn_one or fit first")
-        return self._held
+        return self._state
 
-    def _for_one(self, x: Any) -> Gaussians | Family:
-        if self._held is not None:
-            return self._held
+    def _for_one(self, x: Any) -> GaussianNetState | FamilyNetState:
+        if self._state is not None:
+            return self._state
         return self._begin(inputs_for_one(x, vectors=self.family is None))
 
     # One round ------------------------------------------------------------------------------
@@ -191,39 +191,39 @@ give a range that holds every outcome, or clip it yourself
     def predict_one(self, x: Any) -> float:
         """Forecast the outcome at x: a 1-D array, a mapping, or what the family takes."""
         with self._lock:
-            held: Any = self._held
+            held: Any = self._state
             vector = _plain(held, x)
             if vector is not None:
                 forecast: float = held.predict(vector)
                 if forecast == forecast:
                     return forecast
             held = self._for_one(x)
-            point = held.inputs.one(x)
-            if isinstance(held, Gaussians):
+            point = held.inputs.encode(x)
+            if isinstance(held, GaussianNetState):
                 return held.predict(point)
-            return float(held.survey(together([point]))[0])
+            return float(held.predict_rows(together([point]))[0])
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn that x had the outcome y."""
         with self._lock:
-            held: Any = self._held
+            held: Any = self._state
             vector = _plain(held, x) if type(y) is float else None
             if vector is not None and held.learn(vector, y) == OK:
                 return
             held = self._for_one(x)
             value = _inside(outcome(y), held, "y", 0)
-            point = held.inputs.one(x)
-            if isinstance(held, Gaussians):
+            point = held.inputs.encode(x)
+            if isinstance(held, GaussianNetState):
                 answer = held.learn(point, value)
                 assert answer == OK
             else:
                 held.replay(together([point]), np.array([value]))
-            self._held = held
+            self._state = held
 
     def _takes(self, y: float) -> bool:
         """Whether a round is sure to be learned whose x has just been forecast."""
-        held = self._held
-        if not isinstance(held, Gaussians) or not held.has_room():
+        held = self._state
+        if not isinstance(held, GaussianNetState) or not held.has_room():
             return False
         low, high = held.book[RANGE].tolist()
         return bool(low <= y <= high)
@@ -233,13 +233,13 @@ give a range that holds every outcome, or clip it yourself
     def replay(self, X: Any, y: Any) -> NetReplay:
         """Predict-then-learn over all rows in one compiled call, as the loop would go."""
         with self._lock:
-            return self._run(self._held, X, y)
+            return self._run(self._state, X, y)
 
     def _run(self, held: Any, X: Any, y: Any) -> NetReplay:
         X = as_frame(X)
         if held is None:
             held = self._begin(inputs_for_many(X, vectors=self.family is None))
-        xs = held.inputs.many(X)
+        xs = held.inputs.encode_rows(X)
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
         ys = outcome_column(y, len(xs))
@@ -247,10 +247,10 @@ give a range that holds every outcome, or clip it yourself
         for t in np.flatnonzero(~((ys >= low) & (ys <= high)))[:1]:
             _inside(float(ys[t]), held, f"y[{t}]", int(t))
         after = held.copy()
-        if isinstance(after, Gaussians):
+        if isinstance(after, GaussianNetState):
             xs = np.ascontiguousarray(xs)
         forecasts = after.replay(xs, ys)
-        self._held = after
+        self._state = after
         library = type(X).__module__.partition(".")[0]
         return NetReplay(
             forecast=forecasts,
@@ -266,7 +266,7 @@ give a range that holds every outcome, or clip it yourself
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
         with self._lock:
             held = self._learned()
-            return held.survey(held.inputs.many(X))
+            return held.predict_rows(held.inputs.encode_rows(X))
 
     # What was learned -----------------------------------------------------------------------
 
@@ -284,10 +284,10 @@ give a range that holds every outcome, or clip it yourself
     @property
     def n_features_in_(self) -> int:
         """How many features an input has, where inputs are vectors."""
-        door = self._learned().inputs.door
-        if door is None:
+        space = self._learned().inputs.space
+        if space is None:
             raise NotFitted("inputs are objects, which have no number of features")
-        return door.size
+        return space.size
 
     @property
     def patterns_(self) -> int:
@@ -346,8 +346,8 @@ give a range that holds every outcome, or clip it yourself
             a = room / t.eta if norm is None else 1e-12
             return best_expansion(self._values(held, alpha), seen_by(held), a, alpha, norm)
 
-    def _values(self, held: Gaussians | Family, alpha: float) -> Values:
-        if isinstance(held, Gaussians):
+    def _values(self, held: GaussianNetState | FamilyNetState, alpha: float) -> Values:
+        if isinstance(held, GaussianNetState):
             return partial(held.matrix, alpha)
         return Kernel(partial(held.family, alpha)).cross
 
@@ -366,12 +366,12 @@ give a range that holds every outcome, or clip it yourself
         return self.certificates()[0]
 
     def _theorems(
-        self, held: Gaussians | Family, t: NetTotals, h: Expansion
+        self, held: GaussianNetState | FamilyNetState, t: NetTotals, h: Expansion
     ) -> Sequence[Certificate]:
         if h.width is None:
             raise ParameterError("comparator: give the expansion a width= in [0, 1]")
         box, spans, scale = None, (0.0, 0.0), 1.0
-        if isinstance(held, Gaussians):
+        if isinstance(held, GaussianNetState):
             points = checked(h.points, held.patterns())
             low, high = held.book[BOX].tolist()
             spans = min(low, float(points.min())), max(high, float(points.max()))
@@ -382,9 +382,9 @@ give a range that holds every outcome, or clip it yourself
 
 def _plain(held: Any, x: Any) -> Any:
     """x as a vector if it is plain and a Gaussian net knows it; else None."""
-    if type(held) is not Gaussians:
+    if type(held) is not GaussianNetState:
         return None
-    vector = plain(held.inputs.door, x)
+    vector = plain(held.inputs.space, x)
     if type(x) is dict and (vector is None or not within_limit(vector, EXACT_INTEGER)):
         return None  # digits may be lost
     return vector

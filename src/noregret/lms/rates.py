@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 from noregret.budgets import Window
-from noregret.errors import ParameterError, short
+from noregret.errors import ParameterError, abbreviated
+from noregret.gaussian.base import positive
 from noregret.lms.totals import Budgets
-from noregret.online import positive
 
 __all__ = ["DEFAULT", "SLOWEST", "budgets_of", "rate_of", "window_of"]
 
@@ -25,7 +25,7 @@ def budgets_of(loss_budget: Any, norm_budget: Any) -> Budgets | None:
         return None
     if loss_budget is None or norm_budget is None:
         raise ParameterError(
-            f"loss_budget = {short(loss_budget)}, norm_budget = {short(norm_budget)}: "
+            f"loss_budget = {abbreviated(loss_budget)}, norm_budget = {abbreviated(norm_budget)}: "
             "give both or none"
         )
     return Budgets(positive("loss_budget", loss_budget), positive("norm_budget", norm_budget))
@@ -37,7 +37,7 @@ def rate_of(learning_rate: Any, budgets: Budgets | None, peak: float = 1.0) -> f
         return DEFAULT / peak if learning_rate is None else positive("learning_rate", learning_rate)
     if learning_rate is not None:
         raise ParameterError(
-            f"learning_rate = {short(learning_rate)} and budgets: budgets make a rate of "
+            f"learning_rate = {abbreviated(learning_rate)} and budgets: budgets make a rate of "
             "their own; leave learning_rate=None, or give no budgets"
         )
     rate = 1.0 / ((1.0 + math.sqrt(budgets.loss / peak) / budgets.norm) * peak)
@@ -55,7 +55,7 @@ def window_of(budget: Any) -> int:
         return 0
     if not isinstance(budget, Window):
         raise ParameterError(
-            f"budget = {short(budget)}: give Window(size), or None to keep everything"
+            f"budget = {abbreviated(budget)}: give Window(size), or None to keep everything"
         )
     budget.check()
     return min(int(budget.size), EXACT)

@@ -21,8 +21,8 @@ from noregret._ops.continuum import (
     WORST,
 )
 from noregret.lms.comparators import Seen
-from noregret.lms.family import Family
-from noregret.lms.gaussians import Gaussians
+from noregret.lms.family import FamilyNetState
+from noregret.lms.gaussians import GaussianNetState
 from noregret.types import Vector
 
 __all__ = ["Budgets", "NetTotals", "seen_by", "totals_of"]
@@ -57,12 +57,12 @@ class NetTotals:
     budgets: Budgets | None
 
 
-def seen_by(held: Gaussians | Family) -> Seen:
+def seen_by(held: GaussianNetState | FamilyNetState) -> Seen:
     """The stream as comparators see it."""
     return Seen.of(held.patterns(), held.facts, complete=float(held.book[PEAK, 1]) == 0.0)
 
 
-def totals_of(held: Gaussians | Family) -> NetTotals:
+def totals_of(held: GaussianNetState | FamilyNetState) -> NetTotals:
     """The book, added up."""
     book, cells = held.book, held.cells
     L_hat, H_hat = book[BUDGETS].tolist()

@@ -9,6 +9,6 @@
 """
 
 from noregret.report.page import page, write
-from noregret.report.recording import Recording, play
+from noregret.running.recording import Recording, play
 
 __all__ = ["Recording", "page", "play", "write"]

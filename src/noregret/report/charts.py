@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from noregret.report import paths
-from noregret.report.calibration import LEVELS, Intervals, Reliability
-from noregret.report.recording import LEVEL, Recording
 from noregret.report.series import HUES, band, bars, between, hue, line, view
-from noregret.report.traces import Trace
+from noregret.running.calibration import LEVELS, Intervals, Reliability
+from noregret.running.recording import LEVEL, Recording
+from noregret.running.traces import Trace
 
 __all__ = ["charts"]
 

@@ -21,7 +21,7 @@ from typing import Any
 from noregret.errors import InputError
 from noregret.report import words
 from noregret.report.charts import charts
-from noregret.report.recording import Recording
+from noregret.running.recording import Recording
 
 __all__ = ["page", "write"]
 

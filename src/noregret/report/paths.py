@@ -1,4 +1,4 @@
-"""What a recording's moments say of one thing over the rows, as arrays: for charts and plots."""
+"""What a recording's checkpoints say of one thing over the rows, as arrays: for charts and plots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.report.recording import Recording
+from noregret.running.recording import Recording
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Paths", "Sides", "coefficients", "compares", "sides", "weights"]
@@ -45,7 +45,7 @@ def compares(one: Certificate) -> bool:
 
 
 def sides(run: Recording) -> list[Sides]:
-    """The first theorems of a learner, the main one first; none with fewer than two moments."""
+    """The first theorems of a learner, the main one first; none with fewer than two checkpoints."""
     path = [one for one in run.path() if one.certificates]
     found = []
     for last in path[-1].certificates if path else ():

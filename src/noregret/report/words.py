@@ -8,7 +8,7 @@ from html import escape
 
 from noregret.certificates import Certificate
 from noregret.report.paths import compares
-from noregret.report.recording import Recording
+from noregret.running.recording import Recording
 
 __all__ = ["certificate", "certificates", "facts", "summary"]
 

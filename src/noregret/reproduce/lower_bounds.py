@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from noregret.adversaries import BayesOpponent, doubling, play, reversal
-from noregret.gaussian import AAR, BayesianRidge, Ridge
+from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
 from noregret.reproduce.shown import Shown
 from noregret.types import Matrix, Vector
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import noregret as nr
 from noregret.experts.auto import DRIFTS, PRECISIONS
-from noregret.replay import module
+from noregret.learner.replay import module
 from noregret.types import Vector
 
 RANGE = (3e4, 1e5)  # MW: of the load, in round numbers

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.gaussian import AAR, Ridge
+from noregret.gaussian.learners import AAR, Ridge
 from noregret.reproduce.shown import Shown
 from noregret.reproduce.timing import quartiles, race_rounds
 from noregret.sparse.oslog import OSLOG

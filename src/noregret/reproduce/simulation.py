@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from noregret import gaussian, sparse
+from noregret import sparse
 from noregret.experts.safe import SafeOSLOG
-from noregret.replay import module
+from noregret.gaussian import learners as gaussian
+from noregret.learner.replay import module
 from noregret.reproduce.shown import Shown
 from noregret.types import Matrix, Vector
 

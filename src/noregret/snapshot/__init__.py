@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from noregret.errors import SnapshotError
-from noregret.features import short
+from noregret.inputs.values import abbreviated
 from noregret.snapshot import files, frame
 from noregret.snapshot.header import parsed, written
 from noregret.snapshot.kinds import Reader, Writer
@@ -40,7 +40,7 @@ def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     """
     if type(learner) not in LEARNERS:
         raise SnapshotError(
-            f"learner = {short(learner)}: only noregret's own learners can be stored, and this is "
+            f"learner = {abbreviated(learner)}: only noregret's own learners can be stored, and this is "
             f"a {type(learner).__module__}.{type(learner).__qualname__}"
         )
     writer = Writer()
@@ -130,11 +130,11 @@ def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
             raise forged("the header", "is not that of a model file")
         version = schema.get("version")
         if type(version) is not int or version < 1:
-            raise forged("the version", f"= {short(version)}")
+            raise forged("the version", f"= {abbreviated(version)}")
         if version > VERSION:
             raise SnapshotError(
                 f"the model file has version {version}, written by noregret "
-                f"{short(schema.get('release'))}; this is noregret {RELEASE}, which reads "
+                f"{abbreviated(schema.get('release'))}; this is noregret {RELEASE}, which reads "
                 f"versions up to {VERSION}: upgrade it"
             )
         if set(schema) - {"extra"} != {"format", "version", "release", "learner"}:
@@ -145,5 +145,5 @@ def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
     except SnapshotError:
         raise
     except (ValueError, RecursionError, MemoryError) as wrong:
-        raise forged("the header", f"cannot be read: {short(wrong)}") from None
+        raise forged("the header", f"cannot be read: {abbreviated(wrong)}") from None
     return learner

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import SnapshotError
-from noregret.features import short
+from noregret.inputs.values import abbreviated
 from noregret.snapshot.values import forged
 
 __all__ = ["DEEPEST", "ROOM", "measured", "parsed", "written"]
@@ -42,7 +42,7 @@ def written(schema: dict[str, Any]) -> bytes:
         header = ENCODER.encode(schema).encode()
     except (TypeError, ValueError, RecursionError) as wrong:  # all but `extra` is ours
         raise SnapshotError(
-            f"extra cannot be stored ({short(wrong)}): give what JSON can hold"
+            f"extra cannot be stored ({abbreviated(wrong)}): give what JSON can hold"
         ) from None
     if complaint := _weighed(header):
         raise SnapshotError(
@@ -59,7 +59,7 @@ def parsed(header: bytes) -> dict[str, Any]:
     try:
         schema = json.loads(header, parse_constant=_no_constant)
     except (ValueError, RecursionError, MemoryError) as wrong:
-        raise forged("the header", f"cannot be read: {short(wrong)}") from None
+        raise forged("the header", f"cannot be read: {abbreviated(wrong)}") from None
     if type(schema) is not dict:
         raise forged("the header", "has no fields")
     return schema

@@ -7,6 +7,7 @@ value for its type, range and shape; a kind that is not on the list does not exi
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import SnapshotError
-from noregret.features import short
+from noregret.inputs.values import abbreviated
+from noregret.learner.base import OnlineLearner
+from noregret.snapshot.fields import read_fields, read_learner, write_fields, write_learner
 from noregret.snapshot.values import decoded, encoded, forged
 from noregret.types import Matrix
 
@@ -36,6 +39,10 @@ class Kind:
     read: Callable[[Fields], Any]
 
 
+HOMES: dict[str, str] = {}
+"""Every kind that declares its fields, by its name in files: where it is.  A closed list."""
+NAMES = {home: name for name, home in HOMES.items()}
+
 BY_TYPE: dict[type, Kind] = {}
 BY_NAME: dict[str, Kind] = {}
 
@@ -50,6 +57,33 @@ def register(
     kind = Kind(name or type_.__name__, type_, write, read)
     assert kind.name not in BY_NAME, kind.name
     BY_TYPE[type_] = BY_NAME[kind.name] = kind
+
+
+def kind_called(name: str) -> Kind:
+    """The kind of this name: one that declares its fields is loaded when it is first met."""
+    if name not in BY_NAME:
+        module, _, called = HOMES[name].rpartition(".")
+        declare(name, getattr(importlib.import_module(f"noregret.{module}"), called))
+    return BY_NAME[name]
+
+
+def declare(name: str, type_: type) -> None:
+    """Put a type with declared fields on the list."""
+    write, read = (
+        (write_learner, read_learner)
+        if issubclass(type_, OnlineLearner)
+        else (write_fields, read_fields)
+    )
+    register(type_, write, lambda f: read(f, type_), name)
+
+
+def kind_of(type_: type) -> Kind | None:
+    """The kind of this type, if it is on the list."""
+    if type_ not in BY_TYPE:
+        home = f"{type_.__module__.removeprefix('noregret.')}.{type_.__qualname__}"
+        if home in NAMES:
+            declare(NAMES[home], type_)
+    return BY_TYPE.get(type_)
 
 
 def _called(thing: Any) -> str:
@@ -76,7 +110,8 @@ class Writer:
         """A thing whose kind is on the list, or None."""
         if value is None:
             return None
-        kind = BY_TYPE[type(value)]
+        kind = kind_of(type(value))
+        assert kind is not None, type(value)
         return {"is": kind.name, **kind.write(self, value)}
 
     def value(self, value: Any, where: str) -> Any:
@@ -84,12 +119,12 @@ class Writer:
         return encoded(value, where, self._beyond)
 
     def _beyond(self, value: Any, where: str) -> Any:
-        if type(value) in BY_TYPE:
+        if kind_of(type(value)) is not None:
             return self.thing(value)
         if callable(value) and not isinstance(value, type):
             return self.foreign(value, where)
         raise SnapshotError(
-            f"{where} = {short(value)} cannot be stored: it is a {_called(type(value))}, whose "
+            f"{where} = {abbreviated(value)} cannot be stored: it is a {_called(type(value))}, whose "
             "state noregret does not know; take it out, or save it by its own means"
         )
 
@@ -102,7 +137,7 @@ class Writer:
         called = _called(function)
         if max(len(role), len(called)) > LONGEST_NAME:
             raise SnapshotError(
-                f"{short(where)} is a function whose name has over {LONGEST_NAME} letters: "
+                f"{abbreviated(where)} is a function whose name has over {LONGEST_NAME} letters: "
                 "rename it"
             )
         return {"given": role, "called": called}
@@ -136,8 +171,15 @@ class Reader:
         kind = BY_NAME.get(name) if type(name) is str else None
         if kind is None or kind.type not in types:
             wanted = " or ".join(t.__name__ for t in types)
-            raise forged(where, f"= {short(stored)} is no {wanted}")
+            raise forged(where, f"= {abbreviated(stored)} is no {wanted}")
         return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
+
+    def part(self, stored: Any, kinds: tuple[str, ...], where: str) -> Any:
+        """An object of one of these kinds."""
+        name = stored.get("is") if type(stored) is dict else None
+        if name not in kinds:
+            raise forged(where, f"= {abbreviated(stored)} is no {' or '.join(kinds)}")
+        return kind_called(str(name)).read(Fields(self, stored, f"{where}.{name}"))
 
     def value(self, stored: Any, where: str) -> Any:
         """Whatever the user chose."""
@@ -152,15 +194,15 @@ class Reader:
         """A function that the caller gives back."""
         role, called = stored.get("given"), stored.get("called")
         if type(role) is not str or type(called) is not str or len(stored) != 2:
-            raise forged(where, f"= {short(stored)} names no function")
+            raise forged(where, f"= {abbreviated(stored)} names no function")
         if max(len(role), len(called)) > LONGEST_NAME:
-            raise forged(where, f"= {short(stored)} has a name too long for a function")
+            raise forged(where, f"= {abbreviated(stored)} has a name too long for a function")
         for name in (role, called, called.rpartition(".")[2]):
             if name in self._given:
                 self._used.add(name)
                 if not callable(self._given[name]):
                     raise SnapshotError(
-                        f"{name} = {short(self._given[name])}: give the function {called}"
+                        f"{name} = {abbreviated(self._given[name])}: give the function {called}"
                     )
                 return self._given[name]
         how = f"{role}=..." if role.isidentifier() else f"**{{{role!r}: ...}}"
@@ -174,7 +216,9 @@ class Reader:
         if self._left.size:
             raise forged("the file", f"has {self._left.size} numbers too many")
         for name in set(self._given) - self._used:
-            raise SnapshotError(f"{name} = {short(self._given[name])}: the file asks for no such")
+            raise SnapshotError(
+                f"{name} = {abbreviated(self._given[name])}: the file asks for no such"
+            )
 
 
 class Fields:
@@ -195,7 +239,7 @@ class Fields:
     def done(self) -> None:
         """No field may be left."""
         for name in self._stored:
-            raise forged(f"{self.where}.{short(name)}", "is unknown")
+            raise forged(f"{self.where}.{abbreviated(name)}", "is unknown")
 
     def thing(self, name: str, *types: type, optional: bool = False) -> Any:
         """A thing of one of these types, or None where that may be."""
@@ -240,7 +284,7 @@ class Fields:
         """A whole number within limits."""
         stored, where = self._take(name)
         if type(stored) is not int or not low <= stored <= high:
-            raise forged(where, f"= {short(stored)} is no whole number from {low} to {high}")
+            raise forged(where, f"= {abbreviated(stored)} is no whole number from {low} to {high}")
         return stored
 
     def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
@@ -248,14 +292,14 @@ class Fields:
         stored, where = self._take(name)
         value = decoded(stored, where)
         if type(value) is not float or not low <= value <= high:
-            raise forged(where, f"= {short(value)} is no float from {low!r} to {high!r}")
+            raise forged(where, f"= {abbreviated(value)} is no float from {low!r} to {high!r}")
         return value
 
     def flag(self, name: str) -> bool:
         """True or False."""
         stored, where = self._take(name)
         if type(stored) is not bool:
-            raise forged(where, f"= {short(stored)} is neither true nor false")
+            raise forged(where, f"= {abbreviated(stored)} is neither true nor false")
         return stored
 
     def kept(self, name: str) -> tuple[Any, str]:
@@ -266,7 +310,7 @@ class Fields:
         """A text, one of the choices if there are some."""
         stored, where = self._take(name)
         if type(stored) is not str or (choices is not None and stored not in choices):
-            raise forged(where, f"= {short(stored)} is unknown")
+            raise forged(where, f"= {abbreviated(stored)} is unknown")
         return stored
 
     def shape(self, name: str, sides: int) -> tuple[int, ...]:
@@ -277,18 +321,39 @@ class Fields:
             type(s) is int and 0 <= s <= LARGEST_COUNT for s in stored
         )
         if not whole or stored is None or len(stored) != sides:
-            raise forged(where, f"= {short(stored)} is no shape of {sides} sides")
+            raise forged(where, f"= {abbreviated(stored)} is no shape of {sides} sides")
         return tuple(stored)
 
     def numbers(self, name: str, *shape: int, finite: bool = True) -> Matrix:
         """An array of just this shape."""
         stored, where = self._take(name)
         if stored != list(shape):
-            raise forged(where, f"has shape {short(stored)}, and {list(shape)} is due")
+            raise forged(where, f"has shape {abbreviated(stored)}, and {list(shape)} is due")
         array = self.reader.take(shape, where)
         if finite and not np.isfinite(array).all():
             raise forged(where, "has numbers that are not finite")
         return array
+
+    def absent(self, name: str) -> bool:
+        """Whether a field is there and says None; it is then read."""
+        if name in self._stored and self._stored[name] is None:
+            self._take(name)
+            return True
+        return False
+
+    def part(self, name: str, kinds: tuple[str, ...], *, optional: bool = False) -> Any:
+        """An object of one of these kinds, or None where that may be."""
+        stored, where = self._take(name)
+        if optional and stored is None:
+            return None
+        return self.reader.part(stored, kinds, where)
+
+    def parts(self, name: str, kinds: tuple[str, ...]) -> list[Any]:
+        """A list of objects."""
+        stored, where = self._take(name)
+        if type(stored) is not list:
+            raise forged(where, "is no list")
+        return [self.reader.part(s, kinds, f"{where}[{k}]") for k, s in enumerate(stored)]
 
     def numbers_or_none(self, name: str, *shape: int) -> Matrix | None:
         """An array of just this shape, finite or not; or None."""

@@ -13,39 +13,28 @@ from typing import Any
 import numpy as np
 
 from noregret._ops import layout, margin
-from noregret._ops.sparse import (
-    BOOK_ROWS,
-    LARGEST_SEEN,
-    MOMENT,
-    PASSES,
-    SCALES,
-    SETTINGS,
-    STATE_ROWS,
-    WEIGHTS,
-)
-from noregret.delayed import Delayed, Waiting
 from noregret.experts.aggregating import AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights
 from noregret.experts.auto import Auto, State
 from noregret.experts.pool import Pool
 from noregret.experts.safe import SafeLogistic, SafeOSLOG
-from noregret.gaussian import AAR, BayesianRidge, Ridge
-from noregret.glm.engines import Mode, Particles, Recursive, TierneyKadane
+from noregret.gaussian.kernel_stream import KernelStream
+from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
+from noregret.gaussian.stream import Stream
+from noregret.glm.binary import PosteriorState
 from noregret.glm.exact import Exact
 from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogistic
-from noregret.glm.yesno import Belief
-from noregret.kernel_stream import KernelStream
-from noregret.lagged import Lagged, Line
+from noregret.glm.posteriors import Mode, Particles, Recursive, TierneyKadane
 from noregret.lms.kernel_lms import KernelLMS
 from noregret.lms.net import KLMSNet
-from noregret.snapshot.kinds import Fields, Writer, register
+from noregret.snapshot.kinds import Fields, Writer, declare, register
 from noregret.snapshot.lms import read_kernel_lms, read_net, write_kernel_lms, write_net
 from noregret.snapshot.pools import read_members, write_members
-from noregret.snapshot.spaces import DOORS
+from noregret.snapshot.spaces import SPACES
 from noregret.snapshot.yesno import ENGINES
 from noregret.sparse.oslog import OSLOG
-from noregret.sparse.shrinking import Shrinking
 from noregret.sparse.slog import SLOG
-from noregret.stream import Stream
+from noregret.wrappers.delayed import Delayed, PendingForecasts
+from noregret.wrappers.lagged import LagBuffer, Lagged
 
 __all__ = ["LEARNERS"]
 
@@ -58,7 +47,7 @@ ReadState = Callable[[Fields, Any], Any]
 
 
 def learner(
-    type_: type, write: WriteState, read: ReadState, slot: str = "_held", *, labelled: bool = False
+    type_: type, write: WriteState, read: ReadState, slot: str = "_state", *, labelled: bool = False
 ) -> None:
     """Register a learner that keeps its state in a slot, under a lock; two labels beside it.
 
@@ -128,43 +117,13 @@ def _read_stream(*codes: int) -> ReadState:
 
 # Sparse learners ----------------------------------------------------------------------------
 
-KEPT = [MOMENT, WEIGHTS, SCALES]  # the other rows of `state`, and `root`, are scratch
-
-
-def _write_shrinking(w: Writer, held: Shrinking) -> Any:
-    return {
-        "door": w.thing(held.door),
-        "gram": w.numbers(held.gram),
-        "rows": w.numbers(held.state[KEPT]),
-        "book": w.numbers(held.book),
-    }
-
-
-def _read_shrinking(f: Fields, _: Any) -> Shrinking:
-    door = f.thing("door", *DOORS)
-    n = door.size
-    gram, rows = f.numbers("gram", n, n), f.numbers("rows", 3, n)
-    book = f.numbers("book", BOOK_ROWS, 2, finite=False)
-    f.done()
-    (a, floor), (passes, _most) = book[SETTINGS], book[PASSES]
-    if not (1e-100 <= a <= 1e100 and 0.0 <= floor <= 1e100):
-        raise f.wrong("has settings that make no sense")
-    if not (1.0 <= passes <= 1e9 and passes == np.floor(passes)) and passes != np.inf:
-        raise f.wrong("makes no number of passes")
-    if not (0.0 <= book[LARGEST_SEEN, 1] <= 2.0**53 and (rows[2] >= 0.0).all()):
-        raise f.wrong("counts rounds that are none, or has scales below 0")
-    held = Shrinking(door, np.zeros((2 * n + STATE_ROWS + 1, n)), book)
-    held.gram[:] = gram
-    held.state[KEPT] = rows
-    return held
-
 
 def _write_slog(w: Writer, one: SLOG) -> dict[str, Any]:
     fields: dict[str, Any] = {"parameters": _parameters(w, one, _names(SLOG)), "state": None}
     if hasattr(one, "_fit"):
-        door, coef, intercept = one._fit
+        space, coef, intercept = one._fit
         fields["state"] = {
-            "door": w.thing(door),
+            "door": w.thing(space),
             "coef": w.numbers(coef),
             "intercept": intercept,
             "n_iter": one.n_iter_,
@@ -176,9 +135,9 @@ def _read_slog(f: Fields) -> SLOG:
     one, state = _made(SLOG, f), f.optional("state")
     f.done()
     if state is not None:
-        door = state.thing("door", *DOORS)
-        coef, intercept = state.numbers("coef", door.size), state.number("intercept")
-        one._keep(door, coef, intercept, state.whole("n_iter"))
+        space = state.thing("door", *SPACES)
+        coef, intercept = state.numbers("coef", space.size), state.number("intercept")
+        one._keep(space, coef, intercept, state.whole("n_iter"))
         state.done()
     return one  # type: ignore[no-any-return]  # as _made has it
 
@@ -186,19 +145,19 @@ def _read_slog(f: Fields) -> SLOG:
 # Yes-or-no learners -------------------------------------------------------------------------
 
 
-def _write_belief(w: Writer, belief: Belief) -> Any:
+def _write_belief(w: Writer, belief: PosteriorState) -> Any:
     return {"belief": w.thing(belief)}
 
 
 def _read_belief(kind: int, *engines: type) -> ReadState:
     assert set(engines) <= set(ENGINES)
 
-    def read(f: Fields, _: Any) -> Belief:
-        belief: Belief = f.thing("belief", Belief)
+    def read(f: Fields, _: Any) -> PosteriorState:
+        belief: PosteriorState = f.thing("belief", PosteriorState)
         f.done()
-        engine = belief.engine
-        recursive = isinstance(engine, Recursive)
-        if not (engine.kind == kind if recursive else type(engine) in engines):
+        posterior = belief.posterior
+        recursive = isinstance(posterior, Recursive)
+        if not (posterior.kind == kind if recursive else type(posterior) in engines):
             raise f.wrong("has the engine of another learner")
         return belief
 
@@ -237,7 +196,7 @@ def _read_auto(f: Fields, _: Any) -> Any:
 # Delayed outcomes ---------------------------------------------------------------------------
 
 
-def _write_waiting(w: Writer, held: Waiting) -> Any:
+def _write_waiting(w: Writer, held: PendingForecasts) -> Any:
     return {
         "learner": w.value(held.learner, "learner"),
         "pending": [
@@ -251,10 +210,10 @@ def _write_waiting(w: Writer, held: Waiting) -> Any:
     }
 
 
-def _read_waiting(f: Fields, _: Any) -> Waiting:
+def _read_waiting(f: Fields, _: Any) -> PendingForecasts:
     one = f.thing("learner", *LEARNERS)
     listed, where = f.kept("pending")
-    held = Waiting(one)
+    held = PendingForecasts(one)
     held.issued, held.dropped = f.whole("issued"), f.whole("dropped")
     held.settled = f.whole("settled")
     if type(listed) is not list:
@@ -281,7 +240,7 @@ def _read_waiting(f: Fields, _: Any) -> Waiting:
 # Series -------------------------------------------------------------------------------------
 
 
-def _write_line(w: Writer, held: Line) -> Any:
+def _write_line(w: Writer, held: LagBuffer) -> Any:
     return {
         "learner": w.value(held.learner, "learner"),
         "ahead": w.value(held.ahead, "ahead"),
@@ -292,8 +251,8 @@ def _write_line(w: Writer, held: Line) -> Any:
     }
 
 
-def _read_line(f: Fields, one: Any) -> Line:
-    held = Line(f.thing("learner", *LEARNERS), max(one._lags()))
+def _read_line(f: Fields, one: Any) -> LagBuffer:
+    held = LagBuffer(f.thing("learner", *LEARNERS), max(one._lags()))
     held.ahead = f.thing("ahead", *LEARNERS, optional=one._horizon() == 1)
     if held.ahead is not None and (type(held.ahead) is not type(held.learner)):
         raise f.wrong("has a twin of another kind")
@@ -316,10 +275,11 @@ def _read_line(f: Fields, one: Any) -> Line:
 
 # The list -----------------------------------------------------------------------------------
 
-learner(Ridge, _write_stream, _read_stream(layout.RIDGE, layout.CLIPPED), "_stream")
-learner(BayesianRidge, _write_stream, _read_stream(layout.BAYES), "_stream")
-learner(AAR, _write_stream, _read_stream(layout.AAR), "_stream")
-learner(OSLOG, _write_shrinking, _read_shrinking)
+learner(Ridge, _write_stream, _read_stream(layout.RIDGE, layout.CLIPPED), "_state")
+learner(BayesianRidge, _write_stream, _read_stream(layout.BAYES), "_state")
+learner(AAR, _write_stream, _read_stream(layout.AAR), "_state")
+declare("OSLOG", OSLOG)
+LEARNERS.append(OSLOG)
 learner(MAPLogistic, _write_belief, _read_belief(margin.LAPLACE, Mode))
 learner(BayesianLogistic, _write_belief, _read_belief(margin.ADF, Exact, TierneyKadane, Particles))
 learner(ImproperLogistic, _write_belief, _read_belief(margin.AIOLI))

@@ -28,17 +28,17 @@ from noregret._ops.continuum import (
 from noregret._ops.layout import LARGEST_FEATURE, LARGEST_OUTCOME
 from noregret._ops.lms import COUNT, FACTS, LAST, MEAN, SPREAD, TILE
 from noregret._ops.mixing import NARROW
+from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.kernels import Kernel
 from noregret.lms import kernel_lms
-from noregret.lms.family import Family
-from noregret.lms.gaussians import AUDITS, Game, Gaussians
-from noregret.lms.grid import FEWEST, MOST, grid
+from noregret.lms.family import FamilyNetState
+from noregret.lms.gaussians import AUDITS, GaussianNetState, NetGame
 from noregret.lms.kernel_lms import Held
 from noregret.lms.kernels import KernelLayer, pattern_key
+from noregret.lms.nodes import FEWEST, MOST, grid
 from noregret.lms.rates import SLOWEST
 from noregret.lms.totals import Budgets
 from noregret.losses import LARGEST
-from noregret.maps import Inputs
 from noregret.snapshot.kinds import LARGEST_COUNT, Fields, Writer, register
 from noregret.snapshot.spaces import read_points, write_points
 from noregret.snapshot.values import spread
@@ -88,15 +88,15 @@ def _write_layer(w: Writer, layer: KernelLayer) -> dict[str, Any]:
 
 
 def _read_layer(f: Fields) -> KernelLayer:
-    inputs = f.thing("inputs", Inputs)
+    inputs = f.thing("inputs", KernelInputs)
     points = read_points(f, "points", inputs)
     size, nodes = len(points), f.shape("coefs", 2)[0]
     coefs, facts = f.numbers("coefs", nodes, size), f.numbers("facts", size, FACTS, finite=False)
     rounds = f.whole("rounds", 1)
     f.done()
-    if isinstance(points, list) != (inputs.door is None):
+    if isinstance(points, list) != (inputs.space is None):
         raise f.wrong("has no patterns")
-    if inputs.door is not None and points.size and np.abs(points).max() > LARGEST_FEATURE:
+    if inputs.space is not None and points.size and np.abs(points).max() > LARGEST_FEATURE:
         raise f.wrong("has a pattern that could not have been learned")
     spread(map(pattern_key, points))
     layer = KernelLayer(inputs, points, coefs, facts, size, rounds)
@@ -151,12 +151,12 @@ def write_net(w: Writer, held: Any) -> Any:
 
 def read_net(f: Fields, _: Any) -> Any:
     """The state of KLMSNet."""
-    net = f.thing("net", Gaussians, Family)
+    net = f.thing("net", GaussianNetState, FamilyNetState)
     f.done()
     return net
 
 
-def _write_nodes(w: Writer, held: Gaussians | Family) -> dict[str, Any]:
+def _write_nodes(w: Writer, held: GaussianNetState | FamilyNetState) -> dict[str, Any]:
     return {
         "alphas": w.numbers(held.alphas),
         "cells": w.numbers(held.cells),
@@ -193,7 +193,7 @@ def _book(f: Fields, book: Matrix) -> tuple[int, int, int]:
         raise f.wrong("knows of a round that is still to come")
     if not (abs(low) <= LARGEST and abs(high) <= LARGEST and NARROW <= high - low <= LARGEST):
         raise f.wrong("has a range that is none")
-    game = Game(low, high, eta, substitution == 1.0, int(window), (0.0, 0.0), audit=True)
+    game = NetGame(low, high, eta, substitution == 1.0, int(window), (0.0, 0.0), audit=True)
     if substitution not in (0.0, 1.0) or price != game.price:
         raise f.wrong("has another price than its game")
     if not (SLOWEST <= eta <= HUGE and peak >= 0.0 and (book[ERROR] >= 0.0).all()):
@@ -204,7 +204,7 @@ def _book(f: Fields, book: Matrix) -> tuple[int, int, int]:
     return int(rounds), int(size), int(window)
 
 
-def _write_gaussians(w: Writer, held: Gaussians) -> dict[str, Any]:
+def _write_gaussians(w: Writer, held: GaussianNetState) -> dict[str, Any]:
     size, J = held.size, held.alphas.size
     return {
         "inputs": w.thing(held.inputs),
@@ -216,13 +216,13 @@ def _write_gaussians(w: Writer, held: Gaussians) -> dict[str, Any]:
     }
 
 
-def _read_gaussians(f: Fields) -> Gaussians:
-    inputs, scale = f.thing("inputs", Inputs), f.number("scale", 1e-300, HUGE)
+def _read_gaussians(f: Fields) -> GaussianNetState:
+    inputs, scale = f.thing("inputs", KernelInputs), f.number("scale", 1e-300, HUGE)
     alphas, cells, finer, book = _read_nodes(f)
     rounds, size, window = _book(f, book)
-    if inputs.door is None:
+    if inputs.space is None:
         raise f.wrong("has objects where vectors are due")
-    n, J = inputs.door.size, alphas.size
+    n, J = inputs.space.size, alphas.size
     points, coefs = f.numbers("points", size, n), f.numbers("coefs", J, size)
     facts = f.numbers("facts", size, FACTS)
     f.done()
@@ -239,17 +239,17 @@ def _read_gaussians(f: Fields) -> Gaussians:
     points = np.pad(points, ((0, room), (0, 0))).reshape(tiles, TILE, n).transpose(0, 2, 1)
     coefs = np.pad(coefs, ((0, 0), (0, room))).reshape(J, tiles, TILE).transpose(1, 0, 2)
     rule = grid(J)
-    return Gaussians(
+    return GaussianNetState(
         *(inputs, scale, alphas, rule.rates(scale), rule.levels),
         *(np.ascontiguousarray(points), np.ascontiguousarray(coefs)),
         *(np.pad(facts, ((0, room), (0, 0))), cells, finer, book),
     )
 
 
-register(Gaussians, _write_gaussians, _read_gaussians)
+register(GaussianNetState, _write_gaussians, _read_gaussians, "Gaussians")
 
 
-def _write_family(w: Writer, held: Family) -> dict[str, Any]:
+def _write_family(w: Writer, held: FamilyNetState) -> dict[str, Any]:
     return {
         "family": w.value(held.family, "family"),
         "layer": w.thing(held.layer),
@@ -257,7 +257,7 @@ def _write_family(w: Writer, held: Family) -> dict[str, Any]:
     }
 
 
-def _read_family(f: Fields) -> Family:
+def _read_family(f: Fields) -> FamilyNetState:
     family, layer = f.value("family"), f.thing("layer", KernelLayer)
     alphas, cells, finer, book = _read_nodes(f)
     f.done()
@@ -269,7 +269,7 @@ def _read_family(f: Fields) -> Family:
     _patterns(f, layer.facts, rounds, window)
     if book[PEAK, 1] != rounds - layer.facts[:, COUNT].sum():
         raise f.wrong("has forgotten what it has not")
-    return Family(family, layer, alphas, cells, finer, book)
+    return FamilyNetState(family, layer, alphas, cells, finer, book)
 
 
-register(Family, _write_family, _read_family, "KernelFamily")
+register(FamilyNetState, _write_family, _read_family, "KernelFamily")

@@ -9,24 +9,24 @@ import numpy as np
 from noregret._ops import mixing
 from noregret._ops.layout import OUTCOMES
 from noregret._ops.mixing import AVERAGED, BOOK_ROWS, LIKELIHOOD, NARROW, POOL_ROWS, SUBSTITUTED
-from noregret.cores import DriftCore
 from noregret.errors import SnapshotError
 from noregret.experts.auto import State
-from noregret.experts.cells import Cells
-from noregret.experts.members import Estimator, Function, Given, Learner
+from noregret.experts.core_grid import CoreGrid
+from noregret.experts.members import Estimator, Function, Learner, NamedForecast
 from noregret.experts.pool import Pool
 from noregret.experts.units import Units
-from noregret.features import short
+from noregret.gaussian.cores import DriftCore
+from noregret.inputs.values import abbreviated
 from noregret.losses import LARGEST, Game
 from noregret.snapshot.kinds import BY_TYPE, Fields, Writer, register
-from noregret.snapshot.spaces import DOORS, MAPS, width
+from noregret.snapshot.spaces import MAPS, SPACES, width
 from noregret.snapshot.streams import read_drifting, read_fixed, write_core
 from noregret.snapshot.values import spread
 
 __all__ = ["MEMBERS", "read_members", "write_members"]
 
 KINDS = {"square": (SUBSTITUTED, AVERAGED), "brier": (SUBSTITUTED,), "log": (LIKELIHOOD,)}
-MEMBERS = (Given, Function, Learner)
+MEMBERS = (NamedForecast, Function, Learner)
 
 # Pools --------------------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ def write_members(w: Writer, members: dict[str, Any]) -> list[Any]:
             isinstance(expert, Learner) and type(expert.model) not in BY_TYPE
         ):
             raise SnapshotError(
-                f"expert {name!r} = {short(expert.model)} cannot be stored: a "
+                f"expert {name!r} = {abbreviated(expert.model)} cannot be stored: a "
                 f"{type(expert.model).__name__} is not noregret's; take it out, or save it by its "
                 "own means"
             )
@@ -105,7 +105,7 @@ def write_members(w: Writer, members: dict[str, Any]) -> list[Any]:
 
 
 def _write_member(w: Writer, name: Any, expert: Any) -> dict[str, Any]:
-    if isinstance(expert, Given):
+    if isinstance(expert, NamedForecast):
         return {"name": w.value(expert.name, "name"), "place": expert.place}
     if isinstance(expert, Function):
         return {"function": w.foreign(expert.model, f"experts['{name}']")}
@@ -128,7 +128,7 @@ def read_members(f: Fields, name: str, learners: tuple[type, ...]) -> dict[Any, 
         raise f.wrong(f"has an expert's name that cannot be one: {unhashable}") from None
     for k, (label, (_, stored)) in enumerate(zip(labels, listed)):
         if label in found:
-            raise f.wrong(f"has an expert's name twice: {short(label)}")
+            raise f.wrong(f"has an expert's name twice: {abbreviated(label)}")
         inner = Fields(f.reader, stored, f"{where}[{k}]")
         found[label] = _read_member(inner, stored, learners)
         inner.done()
@@ -137,7 +137,7 @@ def read_members(f: Fields, name: str, learners: tuple[type, ...]) -> dict[Any, 
 
 def _read_member(f: Fields, stored: dict[str, Any], learners: tuple[type, ...]) -> Any:
     if "name" in stored:
-        return Given(f.value("name"), f.whole("place", 0, 2**31))
+        return NamedForecast(f.value("name"), f.whole("place", 0, 2**31))
     if "function" in stored:
         called, where = f.kept("function")
         if type(called) is not dict:
@@ -166,7 +166,7 @@ def _read_units(f: Fields) -> Units:
 register(Units, _write_units, _read_units)
 
 
-def _write_cells(w: Writer, cells: Cells) -> dict[str, Any]:
+def _write_cells(w: Writer, cells: CoreGrid) -> dict[str, Any]:
     return {
         "label": cells.label,
         "features": cells.cores[0].shape[0],
@@ -183,8 +183,8 @@ def _write_cells(w: Writer, cells: Cells) -> dict[str, Any]:
     }
 
 
-def _read_cells(f: Fields) -> Cells:
-    cells: Cells = object.__new__(Cells)
+def _read_cells(f: Fields) -> CoreGrid:
+    cells: CoreGrid = object.__new__(CoreGrid)
     cells.label, n = f.text("label"), f.whole("features", 1, 2**31)
     cells.seen = f.numbers("seen", 3)
     count, height, wide = f.shape("ledgers", 3)
@@ -213,12 +213,12 @@ def _read_cells(f: Fields) -> Cells:
     return cells
 
 
-register(Cells, _write_cells, _read_cells)
+register(CoreGrid, _write_cells, _read_cells, "Cells")
 
 
 def _write_auto(w: Writer, state: State) -> dict[str, Any]:
     return {
-        "door": w.thing(state.door),
+        "door": w.thing(state.space),
         "units": w.thing(state.units),
         "maps": [w.thing(map_) for map_ in state.maps],
         "cells": [w.thing(group) for group in state.cells],
@@ -227,11 +227,11 @@ def _write_auto(w: Writer, state: State) -> dict[str, Any]:
 
 
 def _read_auto(f: Fields) -> State:
-    door, units = f.thing("door", *DOORS), f.thing("units", Units)
-    maps, cells = f.things("maps", *MAPS, most=8), f.things("cells", Cells, most=9)
+    space, units = f.thing("door", *SPACES), f.thing("units", Units)
+    maps, cells = f.things("maps", *MAPS, most=8), f.things("cells", CoreGrid, most=9)
     pool = f.thing("pool", Pool)
     f.done()
-    n = door.size
+    n = space.size
     if units.scale.size != n or len(cells) != 1 + len(maps):
         raise f.wrong("has units for other features, or not cells for every map")
     due = [n + 1]
@@ -244,7 +244,7 @@ def _read_auto(f: Fields) -> State:
         raise f.wrong("has cells for other features")
     if pool.size != sum(2 * group.size for group in cells):
         raise f.wrong("has another number of experts")
-    return State(door, units, tuple(maps), tuple(cells), pool)
+    return State(space, units, tuple(maps), tuple(cells), pool)
 
 
 register(State, _write_auto, _read_auto, "Auto.State")

@@ -20,19 +20,19 @@ from noregret.budgets import (
     _Fourier,
     _Monomials,
 )
-from noregret.doors import Names, Positions
 from noregret.errors import NoRegretError, SnapshotError
-from noregret.features import short
 from noregret.glm.families import FAMILIES, Family
+from noregret.inputs.kernel_spaces import KernelInputs, MappedSpace, NystromSpace
+from noregret.inputs.spaces import Names, Positions
+from noregret.inputs.values import abbreviated
 from noregret.kernels import Kernel
-from noregret.maps import DictionaryDoor, Inputs, MapDoor
 from noregret.snapshot.kinds import Fields, Writer, register
 from noregret.snapshot.values import spread
 
-__all__ = ["BUDGETS", "DOORS", "KERNELS", "MAPS", "read_points", "width", "write_points"]
+__all__ = ["BUDGETS", "KERNELS", "MAPS", "SPACES", "read_points", "width", "write_points"]
 
 BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
-DOORS = (Positions, Names)
+SPACES = (Positions, Names)
 MAPS = (_Fourier, _Monomials)
 KERNELS = (
     sk.ConstantKernel,
@@ -63,22 +63,22 @@ SIZES = {
 # Doors --------------------------------------------------------------------------------------
 
 
-def _write_positions(_: Writer, door: Positions) -> dict[str, Any]:
-    return {"size": door.size}
+def _write_positions(_: Writer, space: Positions) -> dict[str, Any]:
+    return {"size": space.size}
 
 
 def _read_positions(f: Fields) -> Positions:
-    door = Positions(f.whole("size", 0, 2**40))
+    space = Positions(f.whole("size", 0, 2**40))
     f.done()
-    return door
+    return space
 
 
-def _write_names(w: Writer, door: Names) -> dict[str, Any]:
+def _write_names(w: Writer, space: Names) -> dict[str, Any]:
     names = [
         name if type(name) is str else w.value(name, f"the feature name {name!r}")
-        for name in door.slots
+        for name in space.slots
     ]
-    return {"names": ["list", *names], "last": w.numbers(door.remembered)}
+    return {"names": ["list", *names], "last": w.numbers(space.remembered)}
 
 
 def _read_names(f: Fields) -> Names:
@@ -87,12 +87,12 @@ def _read_names(f: Fields) -> Names:
         raise f.wrong("has no list of names")
     try:
         spread(names)
-        door = Names(names)
+        space = Names(names)
     except TypeError as unhashable:
         raise f.wrong(f"has a name that cannot be one: {unhashable}") from None
-    if door.size != len(names):
+    if space.size != len(names):
         raise f.wrong("has a name twice")
-    if f.shape("last", 1) not in ((0,), (door.size,)):
+    if f.shape("last", 1) not in ((0,), (space.size,)):
         raise f.wrong("remembers a row of another width")
     last = f.numbers("last", *f.shape("last", 1), finite=False)
     f.done()
@@ -103,17 +103,17 @@ register(Positions, _write_positions, _read_positions)
 register(Names, _write_names, _read_names)
 
 
-def _write_inputs(w: Writer, inputs: Inputs) -> dict[str, Any]:
-    return {"door": w.thing(inputs.door)}
+def _write_inputs(w: Writer, inputs: KernelInputs) -> dict[str, Any]:
+    return {"door": w.thing(inputs.space)}
 
 
-def _read_inputs(f: Fields) -> Inputs:
-    inputs = Inputs(f.thing("door", *DOORS, optional=True))
+def _read_inputs(f: Fields) -> KernelInputs:
+    inputs = KernelInputs(f.thing("door", *SPACES, optional=True))
     f.done()
     return inputs
 
 
-register(Inputs, _write_inputs, _read_inputs)
+register(KernelInputs, _write_inputs, _read_inputs, "Inputs")
 
 # Kernels ------------------------------------------------------------------------------------
 
@@ -144,7 +144,7 @@ def _write_sklearn(w: Writer, kernel: Any) -> dict[str, Any]:
     chosen = kernel.get_params(deep=False)
     if chosen.get("pairwise_kernels_kwargs") is not None:
         raise SnapshotError(
-            f"kernel = {short(kernel)} cannot be stored: it has keywords of its own"
+            f"kernel = {abbreviated(kernel)} cannot be stored: it has keywords of its own"
         )
     return {"parameters": {name: w.value(value, name) for name, value in chosen.items()}}
 
@@ -164,7 +164,7 @@ def _read_sklearn(type_: Any) -> Callable[[Fields], Any]:
             raise f.wrong("has a metric that is none")
         for name in SIZES & names:
             if not _size(chosen[name]):
-                raise f.wrong(f"has {name} = {short(chosen[name])}")
+                raise f.wrong(f"has {name} = {abbreviated(chosen[name])}")
         try:
             return type_(**chosen)
         except (TypeError, ValueError, AttributeError) as wrong:
@@ -245,32 +245,32 @@ def width(map_: FeatureMap) -> tuple[int, int]:
     return 1 + max(variable for _, variable in map_.terms), len(map_.weights)
 
 
-def _write_map_door(w: Writer, door: MapDoor) -> dict[str, Any]:
-    return {"inputs": w.thing(door.inputs), "map": w.thing(door.map)}
+def _write_mapped(w: Writer, space: MappedSpace) -> dict[str, Any]:
+    return {"inputs": w.thing(space.inputs), "map": w.thing(space.map)}
 
 
-def _read_map_door(f: Fields) -> MapDoor:
-    inputs, map_ = f.thing("inputs", Inputs), f.thing("map", *MAPS)
+def _read_mapped(f: Fields) -> MappedSpace:
+    inputs, map_ = f.thing("inputs", KernelInputs), f.thing("map", *MAPS)
     f.done()
     n, size = width(map_)
-    if inputs.door is None or inputs.door.size != n:
+    if inputs.space is None or inputs.space.size != n:
         raise f.wrong("has a map for other inputs")
-    return MapDoor(inputs, map_, size)
+    return MappedSpace(inputs, map_, size)
 
 
-def _write_dictionary(w: Writer, door: DictionaryDoor) -> dict[str, Any]:
+def _write_dictionary(w: Writer, space: NystromSpace) -> dict[str, Any]:
     return {
-        "budget": w.thing(door.budget),
-        "kernel": w.thing(door.kernel),
-        "inputs": w.thing(door.inputs),
-        "kept": write_points(w, door.kept, door.inputs),
-        "triangle": w.numbers(door.triangle),
+        "budget": w.thing(space.budget),
+        "kernel": w.thing(space.kernel),
+        "inputs": w.thing(space.inputs),
+        "kept": write_points(w, space.kept, space.inputs),
+        "triangle": w.numbers(space.triangle),
     }
 
 
-def _read_dictionary(f: Fields) -> DictionaryDoor:
+def _read_dictionary(f: Fields) -> NystromSpace:
     budget, kernel = f.thing("budget", Nystrom), f.thing("kernel", Kernel)
-    inputs = f.thing("inputs", Inputs)
+    inputs = f.thing("inputs", KernelInputs)
     kept = list(read_points(f, "kept", inputs))
     s = len(kept)
     triangle = np.asfortranarray(f.numbers("triangle", s, s))
@@ -279,34 +279,34 @@ def _read_dictionary(f: Fields) -> DictionaryDoor:
         budget.check()
     except NoRegretError as wrong:
         raise f.wrong(f"has a budget that makes no sense: {wrong}") from None
-    return DictionaryDoor(budget, kernel, inputs, kept, triangle)
+    return NystromSpace(budget, kernel, inputs, kept, triangle)
 
 
-register(MapDoor, _write_map_door, _read_map_door)
-register(DictionaryDoor, _write_dictionary, _read_dictionary)
+register(MappedSpace, _write_mapped, _read_mapped, "MapDoor")
+register(NystromSpace, _write_dictionary, _read_dictionary, "DictionaryDoor")
 
 
-def write_points(w: Writer, points: Any, inputs: Inputs) -> Any:
+def write_points(w: Writer, points: Any, inputs: KernelInputs) -> Any:
     """Inputs of a kernel: vectors as numbers, anything else as it is."""
-    if len(points) and inputs.door is not None:
+    if len(points) and inputs.space is not None:
         return {"as": "vectors", "points": w.numbers(np.array(points))}
     listed = [w.value(x, f"input {t}") for t, x in enumerate(points)]
     return {"as": "objects", "points": listed}
 
 
-def read_points(f: Fields, name: str, inputs: Inputs) -> Any:
-    """A matrix, or a list of objects, as the door has it."""
+def read_points(f: Fields, name: str, inputs: KernelInputs) -> Any:
+    """A matrix, or a list of objects, as the space has it."""
     inner = f.inner(name)
     if inner.text("as", ("vectors", "objects")) == "vectors":
         count, n = inner.shape("points", 2)
-        if inputs.door is None or n != inputs.door.size:
+        if inputs.space is None or n != inputs.space.size:
             raise f.wrong("has vectors of another width")
         points = inner.numbers("points", count, n)
         inner.done()
         return points
     listed, where = inner.kept("points")
     inner.done()
-    if type(listed) is not list or (listed and inputs.door is not None):
+    if type(listed) is not list or (listed and inputs.space is not None):
         raise f.wrong("has objects where vectors are due")
     return [f.reader.value(x, f"{where}[{t}]") for t, x in enumerate(listed)]
 

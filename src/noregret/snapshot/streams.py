@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from noregret import rules
 from noregret._ops import layout
 from noregret._ops.layout import (
     AT,
@@ -29,16 +28,17 @@ from noregret._ops.layout import (
     ROWS,
     SCALARS,
 )
-from noregret.cores import DriftCore, PrimalCore
-from noregret.cores.dual import DualCore
 from noregret.errors import NoRegretError
-from noregret.kernel_stream import KernelStream
+from noregret.gaussian import rules
+from noregret.gaussian.cores import DriftCore, PrimalCore
+from noregret.gaussian.cores.dual import DualCore
+from noregret.gaussian.kernel_stream import KernelStream
+from noregret.gaussian.rules import Rule
+from noregret.gaussian.stream import Plan, Stream
+from noregret.inputs.kernel_spaces import KernelInputs, MappedSpace, NystromSpace
 from noregret.kernels import Kernel
-from noregret.maps import DictionaryDoor, Inputs, MapDoor
-from noregret.rules import Rule
 from noregret.snapshot.kinds import Fields, Writer, register
-from noregret.snapshot.spaces import BUDGETS, DOORS, read_points, write_points
-from noregret.stream import Plan, Stream
+from noregret.snapshot.spaces import BUDGETS, SPACES, read_points, write_points
 from noregret.types import Matrix
 
 __all__ = ["read_drifting", "read_fixed", "read_ledger", "write_core"]
@@ -157,7 +157,7 @@ def _write_stream(w: Writer, stream: Stream) -> dict[str, Any]:
     with stream.closed():
         return {
             "plan": w.thing(stream.plan),
-            "door": w.thing(stream.door),
+            "door": w.thing(stream.space),
             "scalar": stream.scalar,
             "outcomes": stream.core.shape[1],
             "ledger": w.numbers(stream.ledger),
@@ -167,20 +167,20 @@ def _write_stream(w: Writer, stream: Stream) -> dict[str, Any]:
 
 def _read_stream(f: Fields) -> Stream:
     plan = f.thing("plan", Plan)
-    door = f.thing("door", *DOORS, MapDoor, DictionaryDoor)
+    space = f.thing("door", *SPACES, MappedSpace, NystromSpace)
     scalar, m = f.flag("scalar"), f.whole("outcomes", 1, MOST)
     if scalar and m != 1:
         raise f.wrong(f"has {m} outcomes that are one number")
     ledger = read_ledger(f, "ledger", m)
     inner = f.inner("core")
     f.done()
-    n, precision = door.size + plan.intercept, plan.prior_precision
+    n, precision = space.size + plan.intercept, plan.prior_precision
     core: Any
     if callable(plan.drift) or plan.drift > 0.0:
         core = read_drifting(inner, precision, plan.drift, n, m)
     else:
         core = read_fixed(inner, precision, n, m)
-    return Stream(plan, core, ledger, door, scalar=scalar)
+    return Stream(plan, core, ledger, space, scalar=scalar)
 
 
 register(Stream, _write_stream, _read_stream)
@@ -207,7 +207,7 @@ def _write_kernel_stream(w: Writer, stream: KernelStream) -> dict[str, Any]:
 
 
 def _read_kernel_stream(f: Fields) -> KernelStream:
-    plan, inputs = f.thing("plan", Plan), f.thing("inputs", Inputs)
+    plan, inputs = f.thing("plan", Plan), f.thing("inputs", KernelInputs)
     scalar, m = f.flag("scalar"), f.whole("outcomes", 1, MOST)
     window = None
     if plan.budget is not None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import SnapshotError
-from noregret.features import short
+from noregret.inputs.values import abbreviated
 
 __all__ = ["Decoder", "Encoder", "decoded", "encoded", "forged", "spread"]
 
@@ -82,7 +82,7 @@ def encoded(value: Any, where: str, beyond: Encoder | None = None, depth: int = 
     if beyond is not None:
         return beyond(value, where)
     raise SnapshotError(
-        f"{where} = {short(value)} cannot be stored ({kind.__name__}): numbers, text and "
+        f"{where} = {abbreviated(value)} cannot be stored ({kind.__name__}): numbers, text and "
         "containers of them can"
     )
 
@@ -107,7 +107,7 @@ def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> Any:
                 pairs = [
                     (
                         decoded(k, f"a key of {where}", beyond),
-                        decoded(v, f"{where}[{short(k)}]", beyond),
+                        decoded(v, f"{where}[{abbreviated(k)}]", beyond),
                     )
                     for k, v in rest
                 ]
@@ -124,7 +124,7 @@ def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> Any:
             raise forged(where, f"is no {tag}: {wrong}") from None
     if beyond is not None:
         return beyond(stored, where)
-    raise forged(where, f"= {short(stored)} is no value")
+    raise forged(where, f"= {abbreviated(stored)} is no value")
 
 
 def spread(keys: Iterable[Any]) -> None:
@@ -147,13 +147,13 @@ def _fraction(above: Any, below: Any) -> Fraction:
 
 def _numpy(dtype: Any, shape: Any, data: str) -> Any:
     if type(dtype) is not str or not DTYPES.fullmatch(dtype):
-        raise TypeError(f"dtype {short(dtype)}")
+        raise TypeError(f"dtype {abbreviated(dtype)}")
     kind, raw = np.dtype(dtype), bytes.fromhex(data)
     sides = [] if shape is None else shape
     if not all(type(side) is int and 0 <= side <= 2**31 for side in sides):
-        raise TypeError(f"shape {short(shape)}")
+        raise TypeError(f"shape {abbreviated(shape)}")
     if len(sides) > 8 or math.prod(sides) * kind.itemsize != len(raw):
-        raise ValueError(f"shape {short(shape)} for {len(raw)} bytes")
+        raise ValueError(f"shape {abbreviated(shape)} for {len(raw)} bytes")
     array = np.frombuffer(raw, dtype=kind).astype(kind.newbyteorder("=")).reshape(sides)
     return array[()] if shape is None else array
 

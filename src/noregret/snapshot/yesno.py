@@ -1,4 +1,4 @@
-"""How yes-or-no learners are stored: labels, account, and the engine that holds the posterior."""
+"""How yes-or-no learners are stored: labels, account, and the posterior that holds the posterior."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from noregret._ops import account, margin
 from noregret._ops.layout import AT, CEILING, LARGEST_FEATURE
-from noregret.glm.engines import History, Mode, Particles, Recursive, TierneyKadane
+from noregret.glm.binary import LARGEST, PosteriorState
 from noregret.glm.exact import Exact
 from noregret.glm.families import Family
-from noregret.glm.yesno import LARGEST, Belief
+from noregret.glm.posteriors import History, Mode, Particles, Recursive, TierneyKadane
 from noregret.snapshot.kinds import Fields, Writer, register
-from noregret.snapshot.spaces import DOORS
+from noregret.snapshot.spaces import SPACES
 from noregret.snapshot.streams import read_fixed, write_core
 
 __all__ = ["ENGINES"]
@@ -23,20 +23,20 @@ ENGINES = (Recursive, Mode, TierneyKadane, Exact, Particles)
 HUGE = sys.float_info.max
 
 
-def _features(engine: Any) -> int:
-    """How many features an engine holds."""
-    if isinstance(engine, Recursive):
-        return engine.core.shape[0]
-    return int(engine.history.held.shape[1])
+def _features(posterior: Any) -> int:
+    """How many features an posterior holds."""
+    if isinstance(posterior, Recursive):
+        return posterior.core.shape[0]
+    return int(posterior.history.held.shape[1])
 
 
-def _write_recursive(w: Writer, engine: Recursive) -> dict[str, Any]:
+def _write_recursive(w: Writer, posterior: Recursive) -> dict[str, Any]:
     return {
-        "kind": engine.kind,
-        "family": w.thing(engine.family),
-        "bound": engine.bound,
-        "prior_precision": engine.core.prior_precision,
-        "core": write_core(w, engine.core),
+        "kind": posterior.kind,
+        "family": w.thing(posterior.family),
+        "bound": posterior.bound,
+        "prior_precision": posterior.core.prior_precision,
+        "core": write_core(w, posterior.core),
     }
 
 
@@ -76,37 +76,37 @@ def _read_history(f: Fields) -> History:
 register(History, _write_history, _read_history)
 
 
-def _write_mode(w: Writer, engine: Mode) -> dict[str, Any]:
+def _write_mode(w: Writer, posterior: Mode) -> dict[str, Any]:
     fields = {
-        "family": w.thing(engine.family),
-        "prior_precision": engine.precision,
-        "history": w.thing(engine.history),
-        "w": w.numbers(engine.w),
-        "curve": w.numbers(engine.curve),
-        "F": float(engine.F),
-        "gradient": float(engine.gradient),
-        "log_det": float(engine.log_det),
+        "family": w.thing(posterior.family),
+        "prior_precision": posterior.precision,
+        "history": w.thing(posterior.history),
+        "w": w.numbers(posterior.w),
+        "curve": w.numbers(posterior.curve),
+        "F": float(posterior.F),
+        "gradient": float(posterior.gradient),
+        "log_det": float(posterior.log_det),
     }
-    if isinstance(engine, Exact):
-        fields |= {"error": float(engine.error), "strict": engine.strict}
+    if isinstance(posterior, Exact):
+        fields |= {"error": float(posterior.error), "strict": posterior.strict}
     return fields
 
 
 def _read_mode(type_: type[Mode]) -> Any:
     def read(f: Fields) -> Mode:
-        engine: Mode = object.__new__(type_)
-        engine.family = f.thing("family", Family)
-        engine.precision = f.number("prior_precision", 1e-300, HUGE)
-        engine.history = f.thing("history", History)
-        n = engine.history.held.shape[1]
-        engine.w, engine.curve = f.numbers("w", n), f.numbers("curve", n, n, finite=False)
-        engine.work = np.zeros((2, n))
-        engine.F, engine.gradient = f.number("F"), f.number("gradient")
-        engine.log_det = f.number("log_det")
-        if isinstance(engine, Exact):
-            engine.error, engine.strict = f.number("error"), f.flag("strict")
+        posterior: Mode = object.__new__(type_)
+        posterior.family = f.thing("family", Family)
+        posterior.precision = f.number("prior_precision", 1e-300, HUGE)
+        posterior.history = f.thing("history", History)
+        n = posterior.history.held.shape[1]
+        posterior.w, posterior.curve = f.numbers("w", n), f.numbers("curve", n, n, finite=False)
+        posterior.work = np.zeros((2, n))
+        posterior.F, posterior.gradient = f.number("F"), f.number("gradient")
+        posterior.log_det = f.number("log_det")
+        if isinstance(posterior, Exact):
+            posterior.error, posterior.strict = f.number("error"), f.flag("strict")
         f.done()
-        return engine
+        return posterior
 
     return read
 
@@ -115,15 +115,15 @@ for _type in (Mode, TierneyKadane, Exact):
     register(_type, _write_mode, _read_mode(_type))
 
 
-def _write_particles(w: Writer, engine: Particles) -> dict[str, Any]:
-    state: Any = engine.rng.bit_generator.state
+def _write_particles(w: Writer, posterior: Particles) -> dict[str, Any]:
+    state: Any = posterior.rng.bit_generator.state
     return {
-        "family": w.thing(engine.family),
-        "prior_precision": engine.precision,
-        "history": w.thing(engine.history),
-        "cloud": w.numbers(engine.cloud),
-        "logs": w.numbers(engine.logs),
-        "moves": engine.moves,
+        "family": w.thing(posterior.family),
+        "prior_precision": posterior.precision,
+        "history": w.thing(posterior.history),
+        "cloud": w.numbers(posterior.cloud),
+        "logs": w.numbers(posterior.logs),
+        "moves": posterior.moves,
         "generator": state["bit_generator"],
         "state": state["state"]["state"],
         "inc": state["state"]["inc"],
@@ -133,17 +133,17 @@ def _write_particles(w: Writer, engine: Particles) -> dict[str, Any]:
 
 
 def _read_particles(f: Fields) -> Particles:
-    engine: Particles = object.__new__(Particles)
-    engine.family = f.thing("family", Family)
-    engine.precision = f.number("prior_precision", 1e-300, HUGE)
-    engine.history = f.thing("history", History)
-    n = engine.history.held.shape[1]
+    posterior: Particles = object.__new__(Particles)
+    posterior.family = f.thing("family", Family)
+    posterior.precision = f.number("prior_precision", 1e-300, HUGE)
+    posterior.history = f.thing("history", History)
+    n = posterior.history.held.shape[1]
     size = f.shape("cloud", 2)[0]
-    engine.cloud, engine.logs = f.numbers("cloud", size, n), f.numbers("logs", size)
-    engine.moves = f.whole("moves")
+    posterior.cloud, posterior.logs = f.numbers("cloud", size, n), f.numbers("logs", size)
+    posterior.moves = f.whole("moves")
     f.text("generator", ("PCG64",))
-    engine.rng = np.random.Generator(np.random.PCG64(0))
-    engine.rng.bit_generator.state = {
+    posterior.rng = np.random.Generator(np.random.PCG64(0))
+    posterior.rng.bit_generator.state = {
         "bit_generator": "PCG64",
         "state": {"state": f.whole("state", 0, 2**128 - 1), "inc": f.whole("inc", 0, 2**128 - 1)},
         "has_uint32": f.whole("has_uint32", 0, 1),
@@ -152,35 +152,35 @@ def _read_particles(f: Fields) -> Particles:
     f.done()
     if size < 1:
         raise f.wrong("has no particles")
-    return engine
+    return posterior
 
 
 register(Particles, _write_particles, _read_particles)
 
 
-def _write_belief(w: Writer, belief: Belief) -> dict[str, Any]:
+def _write_belief(w: Writer, belief: PosteriorState) -> dict[str, Any]:
     return {
-        "door": w.thing(belief.door),
+        "door": w.thing(belief.space),
         "classes": w.value(belief.classes, "classes"),
-        "engine": w.thing(belief.engine),
+        "engine": w.thing(belief.posterior),
         "book": w.numbers(belief.book),
         "scatter": w.numbers(belief.scatter),
     }
 
 
-def _read_belief(f: Fields) -> Belief:
-    door, classes = f.thing("door", *DOORS), f.value("classes")
-    engine = f.thing("engine", *ENGINES)
+def _read_belief(f: Fields) -> PosteriorState:
+    space, classes = f.thing("door", *SPACES), f.value("classes")
+    posterior = f.thing("engine", *ENGINES)
     book = f.numbers("book", account.BOOK_ROWS, 2, finite=False)
-    scatter = f.numbers("scatter", door.size, door.size)
+    scatter = f.numbers("scatter", space.size, space.size)
     f.done()
     if type(classes) is not tuple or len(classes) != 2:
         raise f.wrong("has not two labels")
-    if _features(engine) != door.size:
-        raise f.wrong(f"has an engine of {_features(engine)} features for {door.size}")
+    if _features(posterior) != space.size:
+        raise f.wrong(f"has an posterior of {_features(posterior)} features for {space.size}")
     if not 0.0 <= book[account.ROUNDS, 0] <= 2.0**53:
         raise f.wrong("counts rounds that are none")
-    return Belief(door, engine, book, scatter, classes)
+    return PosteriorState(space, posterior, book, scatter, classes)
 
 
-register(Belief, _write_belief, _read_belief)
+register(PosteriorState, _write_belief, _read_belief, "Belief")

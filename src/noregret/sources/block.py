@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import SourceError
-from noregret.features import short
+from noregret.inputs.values import abbreviated
 from noregret.types import Integers
 
 __all__ = [
@@ -108,7 +108,7 @@ class Reading:
     def place(self, number: int, column: str | None = None) -> str:
         """The place in words."""
         where = f"{self.name}, {self.unit} {number}"
-        return where if column is None else f"{where}, column {short(column)}"
+        return where if column is None else f"{where}, column {abbreviated(column)}"
 
     def skip(self, number: int, complaint: str, column: str | None = None) -> None:
         """Count a bad row, or refuse it."""
@@ -190,7 +190,7 @@ class Reading:
             try:
                 if fresh and kind == TEXT and not typed and COMMA.fullmatch(value):
                     raise ValueError(
-                        f"{short(value)} looks like a number with a comma: write numbers as "
+                        f"{abbreviated(value)} looks like a number with a comma: write numbers as "
                         "1234.5, or, if it is a code, name its column in --text"
                     )
                 taken.append(_fitting(kind, value, typed=typed))
@@ -226,12 +226,14 @@ def _fitting(kind: str, value: Any, *, typed: bool) -> Any:
     if kind == NUMBER:
         return number_in(value, typed=typed)
     if kind == OTHER:
-        raise ValueError(f"{short(value)} is neither a number nor text")
+        raise ValueError(f"{abbreviated(value)} is neither a number nor text")
     if not isinstance(value, str):
         what = "times" if kind == TIME else "text"
-        raise ValueError(f"{short(value)} in a column of {what}")  # noqa: TRY004  # a bad row
+        raise ValueError(f"{abbreviated(value)} in a column of {what}")  # noqa: TRY004  # a bad row
     if kind == TIME and not ISO.fullmatch(value):
-        raise ValueError(f"{short(value)} in a column of times: write them as 2024-02-29T12:00")
+        raise ValueError(
+            f"{abbreviated(value)} in a column of times: write them as 2024-02-29T12:00"
+        )
     return value
 
 
@@ -243,7 +245,7 @@ def number_in(value: Any, *, typed: bool) -> float:
     """
     if isinstance(value, str):
         if typed or not NUMERIC.fullmatch(value):
-            raise ValueError(f"{short(value)} in a column of numbers")
+            raise ValueError(f"{abbreviated(value)} in a column of numbers")
         taken = float(value)
     elif isinstance(value, bool | int | float):
         try:
@@ -251,9 +253,9 @@ def number_in(value: Any, *, typed: bool) -> float:
         except OverflowError:
             taken = math.inf
         if isinstance(value, int) and taken != value:
-            raise ValueError(f"{short(value)} is a whole number that float64 cannot hold")
+            raise ValueError(f"{abbreviated(value)} is a whole number that float64 cannot hold")
     else:
-        raise ValueError(f"{short(value)} in a column of numbers")  # noqa: TRY004  # a bad row
+        raise ValueError(f"{abbreviated(value)} in a column of numbers")  # noqa: TRY004  # a bad row
     if not math.isfinite(taken):
-        raise ValueError(f"{short(value)} is not a finite number")
+        raise ValueError(f"{abbreviated(value)} is not a finite number")
     return taken

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from noregret.features import short
-from noregret.replay import module
+from noregret.inputs.values import abbreviated
+from noregret.learner.replay import module
 from noregret.sources.block import ISO, NUMBER, TIME, Block, Reading
 from noregret.sources.lines import LONGEST, Lines
 
@@ -69,7 +69,9 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
             raise reading.fail(f"column {i + 1} of the header has no name", number)
         if name in names[:i]:
             first = names.index(name) + 1
-            raise reading.fail(f"columns {first} and {i + 1} are both called {short(name)}", number)
+            raise reading.fail(
+                f"columns {first} and {i + 1} are both called {abbreviated(name)}", number
+            )
     return names
 
 

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.features import short
-from noregret.frames import Frame
+from noregret.inputs.tables import Frame
+from noregret.inputs.values import abbreviated
 from noregret.sources.block import NUMBER, OTHER, TIME, Block, Reading
 from noregret.types import Integers, Vector
 
@@ -120,7 +120,7 @@ class Encoding:
         cuts = sorted({0, len(block), *(birth.row for birth in births)})
         for begin, stop in pairwise(cuts):
             born = [birth for birth in births if birth.row == begin]
-            self._admit(born, reading, int(block.places[begin]))
+            self._encoded(born, reading, int(block.places[begin]))
             start = begin
             while start < stop:
                 end = stop if most is None else min(stop, start + most())
@@ -192,7 +192,7 @@ class Encoding:
         if kinds.get(self.target, NUMBER) != NUMBER:
             values = columns[self.target]
             row = next((i for i, v in enumerate(values) if v is not None), None)
-            found = "" if row is None else f" ({short(values[row])} in it)"
+            found = "" if row is None else f" ({abbreviated(values[row])} in it)"
             raise reading.fail(
                 f"the target {self.target!r} is not a column of numbers{found}: "
                 "code it as numbers first, a yes or no as 1 or 0",
@@ -208,7 +208,9 @@ class Encoding:
         for name in used:
             if kinds.get(name) in (OTHER, TIME):
                 what = "times" if kinds[name] == TIME else "neither numbers nor text"
-                raise reading.fail(f"column {short(name)} holds {what}: leave it out of --features")
+                raise reading.fail(
+                    f"column {abbreviated(name)} holds {what}: leave it out of --features"
+                )
         if self.calendar and not self.slots:
             self.slots = {name: slot for slot, name in enumerate(CALENDAR)}
         return used
@@ -225,7 +227,7 @@ class Encoding:
             except (ValueError, TypeError):
                 keep[i] = False
                 gap = value is None or value != value  # NaN
-                said = "the time is missing" if gap else f"{short(value)} is no time"
+                said = "the time is missing" if gap else f"{abbreviated(value)} is no time"
                 reading.skip(int(block.places[i]), said, self.time)
         return block if keep.all() else block.kept(keep)
 
@@ -271,18 +273,18 @@ class Encoding:
                 found += [Birth(first[value], j, name, value) for value in new]
         return sorted(found, key=lambda birth: birth[:2])
 
-    def _admit(self, births: list[Birth], reading: Reading, place: int) -> None:
+    def _encoded(self, births: list[Birth], reading: Reading, place: int) -> None:
         """Give features that are born now their slots."""
         for _, _, name, value in births:
             feature = name if value is None else f"{name}={value}"
             slot = len(self.slots)
             if feature in self.slots:
                 raise reading.fail(
-                    f"two features would be called {short(feature)}: rename a column", place
+                    f"two features would be called {abbreviated(feature)}: rename a column", place
                 )
             if slot >= self.max_features:
                 raise reading.fail(
-                    f"more than {self.max_features} features, {short(feature)} the next: leave "
+                    f"more than {self.max_features} features, {abbreviated(feature)} the next: leave "
                     "columns out with --features, or raise --max-features",
                     place,
                 )

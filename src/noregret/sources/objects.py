@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from noregret.features import short
+from noregret.inputs.values import abbreviated
 from noregret.sources.block import NUMBER, Block, Reading
 from noregret.sources.lines import Lines
 
@@ -48,7 +48,7 @@ def _object(line: bytes, place: int, reading: Reading) -> dict[str, Any] | None:
         reading.skip(place, str(problem) or "too deep")
         return None
     if not isinstance(found, dict):
-        reading.skip(place, f"{short(found)} is no object: give one object a line")
+        reading.skip(place, f"{abbreviated(found)} is no object: give one object a line")
         return None
     return found
 
@@ -62,7 +62,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {short(twice)} comes twice")
+        raise ValueError(f"the key {abbreviated(twice)} comes twice")
     return found
 
 
@@ -82,7 +82,9 @@ def read_libsvm(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block]:
             for place, line in found:
                 one = _parsed([line], dict(columns))
                 if one is None:
-                    reading.skip(place, f"{short(line.decode())} is not `outcome index:value ...`")
+                    reading.skip(
+                        place, f"{abbreviated(line.decode())} is not `outcome index:value ...`"
+                    )
                 else:
                     kept.append((place, line))
             found = kept

@@ -13,8 +13,8 @@ import numpy as np
 
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.errors import SourceError
-from noregret.features import short
-from noregret.replay import module
+from noregret.inputs.values import abbreviated
+from noregret.learner.replay import module
 from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
 
 __all__ = ["ROWS", "batches", "damaged", "read_arrow", "read_npz", "read_parquet", "unique"]
@@ -78,7 +78,7 @@ def unique(names: list[str], reading: Reading) -> None:
         if not name:
             raise reading.fail(f"column {i + 1} has no name")
         if name in names[:i]:
-            raise reading.fail(f"two columns are called {short(name)}")
+            raise reading.fail(f"two columns are called {abbreviated(name)}")
 
 
 def batches(found: Any, reading: Reading) -> Iterator[Block]:
@@ -108,7 +108,9 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
             columns[name], wrong = _numbers(array, reading)
             for row in np.flatnonzero(wrong & ~bad):
                 value = array[int(row)].as_py()
-                reading.skip(done + int(row) + 1, f"{short(value)} is not a finite float64", name)
+                reading.skip(
+                    done + int(row) + 1, f"{abbreviated(value)} is not a finite float64", name
+                )
             bad |= wrong
         elif kind == OTHER:
             columns[name] = [None] * batch.num_rows

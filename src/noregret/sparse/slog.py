@@ -10,18 +10,18 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
-from noregret.doors import Names, door_for_many
-from noregret.errors import FeatureError, MergeError, ParameterError, short
-from noregret.features import outcome_column
-from noregret.online import NotFitted, positive
-from noregret.sparse.shrinking import outcome_within, sparsity, within
-from noregret.stored import Stored
+from noregret.errors import FeatureError, MergeError, ParameterError, abbreviated
+from noregret.gaussian.base import NotFitted, positive
+from noregret.inputs.spaces import Names, space_for_table
+from noregret.inputs.values import outcome_column
+from noregret.learner.saving import Saveable
+from noregret.sparse.state import check_features, check_outcome, sparsity
 from noregret.types import Vector
 
 __all__ = ["SLOG"]
 
 
-class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class SLOG(RegressorMixin, Saveable, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Shrinkage via the limit of Gibbs on a batch: the fixed point itself, which is the lasso.
 
     Makes |y - Xw|^2 + 2a|w|_1 least, a = `shrinkage`: scikit-learn's Lasso with alpha = a/T.
@@ -54,12 +54,12 @@ class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scik
         a = positive("shrinkage", self.shrinkage)
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ParameterError(
-                f"fit_intercept = {short(self.fit_intercept)}: it must be True or False"
+                f"fit_intercept = {abbreviated(self.fit_intercept)}: it must be True or False"
             )
-        door, xs = door_for_many(X)
+        space, (xs, _) = space_for_table(X)
         ys = outcome_column(y, len(xs))
-        within(xs)
-        outcome_within(float(np.abs(ys).max()))
+        check_features(xs)
+        check_outcome(float(np.abs(ys).max()))
         centre = (xs.mean(axis=0), ys.mean()) if self.fit_intercept else (0.0, 0.0)
         F, v = xs - centre[0], ys - centre[1]
         n = F.shape[1]
@@ -71,26 +71,26 @@ class SLOG(RegressorMixin, Stored, BaseEstimator):  # type: ignore[misc]  # scik
         passes = int(ops.refine(gram, state, np.zeros((n, n)), a, 0.0, math.inf))
         w: Vector = state[WEIGHTS].copy()
         w[np.abs(w) * np.diagonal(gram) <= ops.LIVE * a] = 0.0
-        self._keep(door, w, float(centre[1] - np.dot(w, np.broadcast_to(centre[0], n))), passes)
+        self._keep(space, w, float(centre[1] - np.dot(w, np.broadcast_to(centre[0], n))), passes)
         return self
 
-    def _keep(self, door: Any, w: Vector, intercept: float, passes: int) -> None:
+    def _keep(self, space: Any, w: Vector, intercept: float, passes: int) -> None:
         """Take over the result of a fit; other threads see the one before or this one."""
         kept = {"coef_": w, "intercept_": intercept, "n_iter_": passes, "n_features_in_": w.size}
-        if isinstance(door, Names) and all(isinstance(name, str) for name in door.slots):
-            kept["feature_names_in_"] = np.array(list(door.slots), dtype=object)
+        if isinstance(space, Names) and all(isinstance(name, str) for name in space.slots):
+            kept["feature_names_in_"] = np.array(list(space.slots), dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(kept, _fit=(door, w, intercept))
+        self.__dict__.update(kept, _fit=(space, w, intercept))
 
     def predict(self, X: Any) -> Vector:
         """X w, plus the intercept."""
         if not hasattr(self, "_fit"):
             raise NotFitted("this SLOG has learned nothing yet: call fit first")
         known, w, intercept = self._fit
-        xs, door, _ = known.many(X)
-        if door.size != w.size:
-            raise FeatureError(f"X has {door.size} features, SLOG has {w.size}")
+        xs, space, _ = known.encode_rows(X)
+        if space.size != w.size:
+            raise FeatureError(f"X has {space.size} features, SLOG has {w.size}")
         forecasts: Vector = xs @ w + intercept
         return forecasts
 

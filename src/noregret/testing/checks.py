@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from noregret.errors import InputError
+from noregret.errors import FeatureError, InputError
 from noregret.types import Matrix, Vector
 
 __all__ = ["CHECKS", "Check"]
@@ -24,66 +26,119 @@ __all__ = ["CHECKS", "Check"]
 Check = Callable[[Any], None]
 
 
-def _stream(rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vector]:
+@contextmanager
+def refused_as(error: type[Exception]) -> Iterator[None]:
+    """The block raises this error; like pytest.raises, which these checks do without."""
+    try:
+        yield
+    except error:
+        return
+    raise AssertionError(f"{error.__name__} was not raised")
+
+
+def _stream(learner: Any, rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vector]:
+    """Rows, and outcomes of the kind that the learner takes: numbers in [-1, 1], or labels."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, size=(rounds, 3))
-    return X, np.clip(X @ [0.5, -0.3, 0.1] + 0.1 * rng.standard_normal(rounds), -1.0, 1.0)
+    y = np.clip(X @ [0.5, -0.3, 0.1] + 0.1 * rng.standard_normal(rounds), -1.0, 1.0)
+    binary = hasattr(_inner(learner), "predict_proba")
+    return X, (y > 0.0).astype(np.float64) if binary else y
+
+
+def _inner(learner: Any) -> Any:
+    """The learner that a wrapper was given."""
+    return getattr(learner, "learner", learner)
 
 
 def _named(x: Vector) -> dict[str, float]:
     return {f"x{i}": float(v) for i, v in enumerate(x)}
 
 
+def _predict(learner: Any, x: Any) -> float:
+    """The forecast at x; one that waits for its outcome is dropped again."""
+    said = learner.predict_one(x)
+    if hasattr(said, "number"):
+        learner.drop(said)
+    return float(said)
+
+
+def _learn(learner: Any, x: Any, y: Any) -> None:
+    """Learn a round; where outcomes go by ticket, that of a forecast made now."""
+    learner.learn_one(learner.predict_one(x) if _by_ticket(learner) else x, y)
+
+
+def _by_ticket(learner: Any) -> bool:
+    """Whether outcomes go by ticket, so that no table can be replayed."""
+    return hasattr(learner, "drop")
+
+
 def check_forecasts_before_it_has_learned(learner: Any) -> None:
     """A stream starts with a forecast."""
-    X, _ = _stream()
-    assert np.isfinite(learner.predict_one(X[0]))
-    assert np.isfinite(learner.predict_one(_named(X[0])))
+    X, _ = _stream(learner)
+    assert np.isfinite(_predict(copy.deepcopy(learner), X[0]))
+    assert np.isfinite(_predict(copy.deepcopy(learner), _named(X[0])))
 
 
 def check_forecasting_changes_nothing(learner: Any) -> None:
     """Any number of forecasts between two rounds leaves the next ones as they were."""
-    X, y = _stream()
+    X, y = _stream(learner)
     quiet, chatty = copy.deepcopy(learner), copy.deepcopy(learner)
     for x, outcome in zip(X, y, strict=True):
-        quiet.learn_one(x, outcome)
+        _learn(quiet, x, outcome)
         for probe in X[:3]:
-            chatty.predict_one(probe)
-        chatty.learn_one(x, outcome)
-        assert quiet.predict_one(x) == chatty.predict_one(x)
+            _predict(chatty, probe)
+        _learn(chatty, x, outcome)
+        assert _predict(quiet, x) == _predict(chatty, x)
 
 
 def check_replay_is_the_loop(learner: Any) -> None:
-    """Many rounds at once go as they would one at a time."""
-    X, y = _stream()
+    """Many rounds at once go as they would one at a time; where outcomes go by ticket: refused."""
+    X, y = _stream(learner)
     one, many = copy.deepcopy(learner), copy.deepcopy(learner)
+    if _by_ticket(learner):
+        for call in (many.fit, many.partial_fit):
+            with refused_as(InputError):
+                call(X, y)
+        return
     forecasts = []
     for x, outcome in zip(X, y, strict=True):
-        forecasts.append(one.predict_one(x))
-        one.learn_one(x, outcome)
+        forecasts.append(_predict(one, x))
+        _learn(one, x, outcome)
     replay = many.replay(X, y)
     assert_allclose(replay.forecast, forecasts, rtol=1e-10, atol=1e-12)
     assert_allclose(many.predict(X), one.predict(X), rtol=1e-10, atol=1e-12)
     assert replay.certificate.rounds == len(X)
+    assert many.n_samples_seen_ == one.n_samples_seen_ == len(X)
 
 
 def check_names_and_positions_agree(learner: Any) -> None:
     """The order of names never matters, and names forecast what positions do."""
-    X, y = _stream()
+    X, y = _stream(learner)
     positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
     for x, outcome in zip(X, y, strict=True):
         shuffled = dict(reversed(_named(x).items()))
-        assert_allclose(names.predict_one(shuffled), positions.predict_one(x), rtol=1e-12)
-        positions.learn_one(x, outcome)
-        names.learn_one(_named(x), outcome)
+        assert_allclose(_predict(names, shuffled), _predict(positions, x), rtol=1e-12)
+        _learn(positions, x, outcome)
+        _learn(names, _named(x), outcome)
+
+
+def check_one_feature_by_name(learner: Any) -> None:
+    """A mapping with one name is a vector with one entry."""
+    X, y = _stream(learner)
+    positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
+    for x, outcome in zip(X[:10, :1], y, strict=False):
+        assert _predict(names, {"x0": float(x[0])}) == _predict(positions, x)
+        _learn(positions, x, outcome)
+        _learn(names, {"x0": float(x[0])}, outcome)
 
 
 def check_certificates_hold(learner: Any) -> None:
     """Every certificate holds in every round, and is plain JSON."""
-    X, y = _stream()
+    X, y = _stream(learner)
     for t, (x, outcome) in enumerate(zip(X, y, strict=True), start=1):
-        learner.predict_one(x)
-        learner.learn_one(x, outcome)
+        _predict(learner, x)
+        _learn(learner, x, outcome)
+        assert learner.certificate() == learner.certificates()[0]
         for certificate in learner.certificates():
             assert certificate.holds is not False, str(certificate)
             assert certificate.rounds == t
@@ -92,40 +147,71 @@ def check_certificates_hold(learner: Any) -> None:
 
 def check_refusals_change_nothing(learner: Any) -> None:
     """A round that is refused leaves no trace."""
-    X, y = _stream()
+    X, y = _stream(learner)
     clean, tried = copy.deepcopy(learner), copy.deepcopy(learner)
-    for x, outcome in zip(X, y, strict=True):
-        for bad_x, bad_y in (
+    for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
+        bad: list[tuple[Any, Any]] = [
             (x * np.nan, 0.0),
             (x, np.nan),
-            (x[:2], 0.0),
             (x, None),
             (x.astype(str), 0.0),
-        ):
-            try:
-                tried.learn_one(bad_x, bad_y)
-            except InputError:
-                continue
-            assert tried.n_samples_seen_ == 1, "a bad round was learned"
-            tried = copy.deepcopy(learner)  # a first round of two features is no error
-        clean.learn_one(x, outcome)
-        tried.learn_one(x, outcome)
-        assert clean.predict_one(X[0]) == tried.predict_one(X[0])
+        ]
+        if t:  # a first round of two features is no error
+            bad.append((x[:2], 0.0))
+        for bad_x, bad_y in bad:
+            twin = copy.deepcopy(tried) if _by_ticket(tried) else tried  # a ticket was issued
+            with refused_as(InputError):
+                _learn(twin, bad_x, bad_y)
+        _learn(clean, x, outcome)
+        _learn(tried, x, outcome)
+        assert _predict(clean, X[0]) == _predict(tried, X[0])
 
 
 def check_copies_are_independent(learner: Any) -> None:
     """A copy goes on bit for bit, and neither sees what the other learns."""
-    X, y = _stream()
+    X, y = _stream(learner)
     for x, outcome in zip(X[:20], y, strict=False):
-        learner.learn_one(x, outcome)
-    before = learner.predict_one(X[0])
+        _learn(learner, x, outcome)
+    before = _predict(learner, X[0])
     one, other = copy.deepcopy(learner), copy.deepcopy(learner)
     for x, outcome in zip(X[20:], y[20:], strict=True):
-        one.learn_one(x, outcome)
-    assert learner.predict_one(X[0]) == before
+        _learn(one, x, outcome)
+    assert _predict(learner, X[0]) == before
     for x, outcome in zip(X[20:], y[20:], strict=True):
-        other.learn_one(x, outcome)
-    assert_array_equal(one.predict(X), other.predict(X))
+        _learn(other, x, outcome)
+    assert [_predict(one, x) for x in X] == [_predict(other, x) for x in X]
+
+
+def check_empty_tables_are_refused(learner: Any) -> None:
+    """A table without rows is refused as features are, before and after learning."""
+    if _by_ticket(learner):
+        return
+    X, y = _stream(learner)
+    for one in (copy.deepcopy(learner), copy.deepcopy(learner).fit(X, y)):
+        for call in (one.fit, one.partial_fit, one.replay):
+            with refused_as(FeatureError):
+                call(X[:0], y[:0])
+
+
+def check_tables_come_back_in_their_library(learner: Any) -> None:
+    """A replay of a frame of pandas, Polars or Arrow gives one of the same library, where it is here.
+
+    The features are counted, and their names kept.
+    """
+    if _by_ticket(learner):
+        return
+    X, y = _stream(learner)
+    columns = {f"x{i}": X[:, i] for i in range(3)}
+    for library, make in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
+        module = sys.modules.get(library)
+        if module is None:
+            continue
+        one = copy.deepcopy(learner)
+        replay = one.replay(getattr(module, make)(columns), y)
+        assert type(replay.to_frame()).__module__.partition(".")[0] == library
+        lags = len(getattr(learner, "lags", ()))
+        assert one.n_features_in_ - lags in (3, 3 - lags)
+        assert list(one.feature_names_in_)[:3] == ["x0", "x1", "x2"]
 
 
 CHECKS: tuple[Check, ...] = (
@@ -133,7 +219,10 @@ CHECKS: tuple[Check, ...] = (
     check_forecasting_changes_nothing,
     check_replay_is_the_loop,
     check_names_and_positions_agree,
+    check_one_feature_by_name,
     check_certificates_hold,
     check_refusals_change_nothing,
     check_copies_are_independent,
+    check_empty_tables_are_refused,
+    check_tables_come_back_in_their_library,
 )

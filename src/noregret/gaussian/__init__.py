@@ -1,0 +1,1 @@
+"""Ridge, Bayesian ridge and AAR: core x rule x ledger."""

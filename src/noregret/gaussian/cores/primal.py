@@ -1,0 +1,149 @@
+"""Fixed experts with weights in R^n: QR-RLS in information form.
+
+The state is the triangle [R z] with R'R = A = aI + sum xx' and z = R^-T b, b = sum yx, updated by
+rotations (Zhdanov and Vovk, Algorithm 1).  It is never squared and never inverted:
+
+    look    v = R^-T x,  mean m = v'z,  spread d = 1 + |v|^2
+    absorb  rotate [x | y] into [R z];  e/sqrt(d) is left over, and rotations keep length, so
+            sum e^2/d = min_w sum (y - w'x)^2 + a|w|^2                                 (ZV 1)
+
+Rotation by rotation the arithmetic is in noregret._ops.primal; many rows at once in blocks.py.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from noregret._ops import primal as ops
+from noregret._ops.layout import AT, FRESH, MEAN, OK, ROOT, ROWS, SCALARS, X, Y
+from noregret.errors import NumericalError
+from noregret.gaussian.cores.blocks import CROSSOVER, stream_in_blocks
+from noregret.types import Integers, Look, Matrix, Track, Vector
+
+__all__ = ["PrimalCore"]
+
+
+class PrimalCore:
+    """[R z] for n features and m outcomes; (n + m) n numbers, 3.5 n^2 flops a round.
+
+    >>> core = PrimalCore(prior_precision=1.0, n=1, m=1)
+    >>> core.look(np.array([1.0]))
+    Look(mean=array([0.]), root=1.4142135623730951)
+    >>> round(core.absorb(np.array([1.0]), np.array([1.0])), 12)  # e^2/d = 1/2
+    0.5
+    >>> core.coefficients().round(12)
+    array([[0.5]])
+    """
+
+    __slots__ = ("factor", "prior_precision", "work")
+
+    drifts = False
+    alone = True  # a compiled round does all that there is to do
+
+    def __init__(self, prior_precision: float, n: int, m: int) -> None:
+        self.prior_precision = prior_precision
+        self.factor: Matrix = np.zeros((n, n + m))
+        np.fill_diagonal(self.factor, math.sqrt(prior_precision))
+        self.work: Matrix = np.zeros((ROWS, max(n + m, SCALARS)))
+
+    @classmethod
+    def over(cls, prior_precision: float, factor: Matrix, work: Matrix) -> PrimalCore:
+        """A core that goes on in arrays as they are."""
+        core: PrimalCore = object.__new__(cls)
+        core.prior_precision, core.factor, core.work = prior_precision, factor, work
+        return core
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m)."""
+        n, width = self.factor.shape
+        return n, width - n
+
+    def look(self, x: Vector) -> Look:
+        """m = v'z and sqrt(d) = |(1, v)|, with R'v = x."""
+        n, m = self.shape
+        self.work[X, :n] = x
+        if ops.look(self.factor, self.work) != OK:
+            raise NumericalError("the look at x does not fit in float64")
+        return Look(self.work[MEAN, :m].copy(), float(self.work[AT, ROOT]))
+
+    def absorb(self, x: Vector, y: Vector) -> float:
+        """Rotate [x | y] into [R z]; return the sum of e^2/d."""
+        self.look(x)
+        self.work[Y, : y.size] = y
+        return ops.absorb(self.factor, self.work)
+
+    def prepare(self) -> None:
+        """Nothing: fixed experts do not drift."""
+
+    def moved(self) -> None:
+        """Nothing: fixed experts do not count rounds."""
+
+    def replay(self, xs: Matrix, ys: Matrix, fit: Vector | None = None) -> Track:
+        """Look at and absorb every row: a compiled loop, or blocks in BLAS-3 for large n."""
+        T, n = xs.shape
+        fit = np.zeros(2) if fit is None else fit
+        mean, root = np.empty(ys.shape), np.empty(T)
+        before = self.factor.copy()
+        if n < CROSSOVER:
+            failed = ops.stream(self.factor, self.work, xs, ys, mean, root, fit)
+        else:
+            failed = stream_in_blocks(self.factor, self.work, xs, ys, mean, root, fit)
+        if failed >= 0:
+            self.factor[:] = before
+            raise NumericalError(
+                f"row {failed}: the look at x does not fit in float64; rescale the features or "
+                f"raise prior_precision ({self.prior_precision!r})"
+            )
+        return Track(mean, root, float(fit.sum()))
+
+    def extended(self, k: int) -> PrimalCore:
+        """A copy with k features more: their past is 0, so [R z] gains sqrt(a) I and rows of 0."""
+        n, m = self.shape
+        larger = PrimalCore(self.prior_precision, n + k, m)
+        larger.factor[:n, :n] = self.factor[:, :n]
+        larger.factor[:n, n + k :] = self.factor[:, n:]
+        larger.work[AT, :SCALARS] = self.work[AT, :SCALARS]
+        larger.work[AT, FRESH] = 0.0
+        return larger
+
+    def coefficients(self) -> Matrix:
+        """w = R^-1 z, one row an outcome."""
+        n, m = self.shape
+        if n == 0:
+            return np.zeros((m, 0))
+        w: Matrix = solve_triangular(self.factor[:, :n], self.factor[:, n:])
+        return np.ascontiguousarray(w.T)
+
+    def prior_var(self) -> float:
+        """1/a."""
+        return 1.0 / self.prior_precision
+
+    def merge(self, other: PrimalCore, slots: Integers) -> float:
+        """Stack the two triangles and rotate; return by how much the regularised loss grew.
+
+        slots[j] is where the other's feature j stands here.  The rows of the other's [R z] are
+        absorbed like data.  Its prior sqrt(a) I is in them, so for its features the prior now
+        counts twice and is taken out once: at most half of A in any direction, which is safe.
+        """
+        n, m = self.shape
+        extended = 0.0
+        for row in other.factor:
+            x = np.zeros(n)
+            x[slots] = row[:-m]
+            extended += self.absorb(x, row[-m:])
+        for slot in slots:
+            x = np.zeros(n)
+            x[slot] = math.sqrt(self.prior_precision)
+            self.look(x)
+            extended -= ops.remove(self.factor, self.work)
+        return extended
+
+    def log_determinant(self) -> float:
+        """ln det(I + X'X/a), from the triangle itself."""
+        n, _ = self.shape
+        diagonal = np.abs(np.diagonal(self.factor[:, :n]))
+        return float(2.0 * np.log(diagonal).sum() - n * math.log(self.prior_precision))

@@ -1,0 +1,128 @@
+"""A stream as the theorems see it: its totals, its learner, and the bounds its user vouches for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from noregret.certificates import Assumption
+from noregret.gaussian.ledger import Totals
+
+__all__ = ["StreamFacts", "declared_bound"]
+
+KERNEL_FIXED = "min_f (sum (y - f(x))^2 + a|f|^2)"
+KERNEL_MOVING = "min over f_1, f_2, ... of (sum (y_t - (f_1+...+f_t)(x_t))^2 + sum a_t|f_t|^2)"
+FIXED = "min_w (sum (y - w'x)^2 + a|w|^2)"
+MOVING = "min over th_1, th_2, ... of (sum (y_t - (th_1+...+th_t)'x_t)^2 + sum a_t|th_t|^2)"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFacts:
+    """A stream so far, the learner that forecast it, and the bounds that its user vouches for."""
+
+    totals: Totals
+    features: int  # n, the constant feature included
+    prior_precision: float  # a, or a_1
+    prior_var: float  # sum of 1/a_s up to the round to come
+    drifting: bool
+    noise_var: float = 1.0
+    clip: float | None = None
+    outcome_bound: float | None = None  # Y
+    feature_bound: float | None = None  # X
+    norm_bound: float | None = None  # Z; of sqrt k(x, x) with a kernel, then called c
+    kernel: bool = False  # the exact kernel core
+    priors: float = 0.0  # sum_t sum_{s<=t} 1/a_s, with the exact kernel core
+    budget: Any = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether experts are fixed weights, so that n counts dimensions."""
+        return not self.kernel and not self.drifting
+
+    @property
+    def best(self) -> str:
+        """V in words."""
+        if self.kernel:
+            return KERNEL_MOVING if self.drifting else KERNEL_FIXED
+        if self.totals.workers > 1:
+            return "the merged learners' own minima of sum (y - w'x)^2 + a|w|^2, and later growth"
+        return MOVING if self.drifting else FIXED
+
+    @property
+    def m(self) -> str:
+        """How often a price counts, in words: once an outcome."""
+        return "" if self.totals.outcomes == 1 else "m "
+
+    @property
+    def log(self) -> str:
+        """Lam in words."""
+        if self.drifting or self.totals.workers > 1:
+            return "sum ln d"
+        return "ln det(I + K/a)" if self.kernel else "ln det(I + X'X/a)"
+
+    def log_a_priori(self, square: str) -> str:
+        """The bound on Lam in words."""
+        p = self.totals.workers
+        if self.kernel:
+            return "T ln(1 + c^2/a)"
+        if p == 1:
+            return f"n ln(1 + T {square}/a)"
+        return f"p n ln(1 + T {square}/(p a)), p = {p}"
+
+    def log_loss(self, square: float) -> float:
+        """Log loss of experts whose square losses add up to `square`."""
+        t = self.totals
+        constant = 0.5 * t.rounds * t.outcomes * math.log(2.0 * math.pi * self.noise_var)
+        return constant + square / (2.0 * self.noise_var)
+
+    def outcome_square(self) -> tuple[float, Assumption]:
+        """Y^2, summed over the outcomes, and on what authority."""
+        t, Y = self.totals, self.outcome_bound
+        if Y is None:
+            return t.outcome_square, Assumption(
+                f"|y| <= Y = {t.largest:.6g}, the largest so far", met=True
+            )
+        return t.outcomes * Y * Y, declared_bound("|y|", "Y", Y, t.largest)
+
+    @property
+    def outcome_words(self) -> str:
+        """Y^2 in words."""
+        if self.totals.outcomes == 1:
+            return "Y^2"
+        return "m Y^2" if self.outcome_bound is not None else "(sum_k Y_k^2)"
+
+    def width(self) -> tuple[float, Assumption]:
+        """X, and on what authority; c with a kernel."""
+        if self.kernel:
+            return self.length()
+        return _either("|x|_inf", "X", self.feature_bound, self.totals.widest)
+
+    def length(self) -> tuple[float, Assumption]:
+        """Z, and on what authority; c with a kernel."""
+        what, letter = ("sqrt k(x, x)", "c") if self.kernel else ("|x|_2", "Z")
+        return _either(what, letter, self.norm_bound, self.totals.longest)
+
+    def determinant_bound(self, square: float) -> float:
+        """n ln(1 + T X^2/a), a bound on Lam by Hadamard (ZV 3); merged workers share the rounds."""
+        w = self.totals.workers
+        if self.kernel:  # K_tt <= c^2 on the diagonal
+            return self.totals.rounds * math.log1p(square / self.prior_precision)
+        return (
+            w * self.features * math.log1p(self.totals.rounds * square / (w * self.prior_precision))
+        )
+
+
+def declared_bound(what: str, letter: str, given: float, seen: float) -> Assumption:
+    """A bound that somebody gave beforehand, and whether the stream has kept to it."""
+    if seen <= given:
+        return Assumption(f"{what} <= {letter} = {given:.6g}, as given", met=True)
+    return Assumption(
+        f"{what} <= {letter} = {given:.6g}, as given: the stream reached {seen:.6g}", met=False
+    )
+
+
+def _either(what: str, letter: str, given: float | None, seen: float) -> tuple[float, Assumption]:
+    if given is None:
+        return seen, Assumption(f"{what} <= {letter} = {seen:.6g}, the largest so far", met=True)
+    return given, declared_bound(what, letter, given, seen)

@@ -1,0 +1,308 @@
+"""One stream being learned: where core, rule and ledger meet.
+
+A `Plan` is what the user chose, checked and frozen; a `Stream` is what the data did.  Every
+call is checked whole before anything is written: one that is refused leaves the stream as it
+was, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noregret._ops import bare, layout, rounds
+from noregret._ops.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
+from noregret.errors import FeatureError, InputError, MergeError, NumericalError, OutcomeError
+from noregret.gaussian.cores import Core, DriftCore, PrimalCore
+from noregret.gaussian.cores.schedule import Drift
+from noregret.gaussian.ledger import add, merged, open_ledger
+from noregret.gaussian.rules import Rule
+from noregret.inputs.spaces import FeatureSpace, Names, Positions
+from noregret.inputs.values import outcome, outcome_table, outcomes
+from noregret.kernels import Kernel
+from noregret.types import Forecast, Look, Matrix, Track, Vector
+
+__all__ = ["ARRAYS", "CAREFUL", "NAMES", "Plan", "Stream"]
+
+CAREFUL, ARRAYS, NAMES = range(3)  # lanes: vectors of outcomes; numbers from arrays; from names
+_learn = bare(rounds.learn)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the user chose: core x rule, and whether a constant feature stands first."""
+
+    rule: Rule
+    prior_precision: float
+    drift: Drift = 0.0
+    intercept: bool = False
+    kernel: Kernel | None = None
+    budget: Any = None
+
+    def core(self, n: int, m: int) -> Core:
+        """A core for n features, the constant one included, and m outcomes."""
+        if callable(self.drift) or self.drift > 0.0:
+            return DriftCore(self.prior_precision, self.drift, n, m)
+        return PrimalCore(self.prior_precision, n, m)
+
+
+class Stream:
+    """A core, a ledger, and how features and outcomes are given."""
+
+    __slots__ = ("core", "lane", "ledger", "plan", "scalar", "space")
+
+    def __init__(
+        self,
+        plan: Plan,
+        core: Core,
+        ledger: Matrix,
+        space: FeatureSpace,
+        *,
+        scalar: bool,
+    ) -> None:
+        self.plan, self.core, self.ledger, self.space = plan, core, ledger, space
+        self.scalar = scalar  # an outcome is a number, not a vector
+        at = core.work[AT]
+        at[OFFSET], at[RULE], at[LEVEL] = plan.intercept, plan.rule.code, plan.rule.level
+        # An integer that was packed into a vector unseen may have lost digits beyond 2^53.
+        named = type(space) is Names
+        at[CEILING] = layout.EXACT_INTEGER if named else layout.LARGEST_FEATURE
+        at[CLOSED] = 0.0
+        self.lane = CAREFUL
+        if scalar and (named or type(space) is Positions):
+            self.lane = NAMES if named else ARRAYS
+
+    @classmethod
+    def start(cls, plan: Plan, space: FeatureSpace, m: int = 1, *, scalar: bool = True) -> Stream:
+        """An empty stream behind a space, of m outcomes a round."""
+        core = plan.core(space.size + plan.intercept, m)
+        return cls(plan, core, open_ledger(m), space, scalar=scalar)
+
+    @contextmanager
+    def closed(self) -> Iterator[list[Stream]]:
+        """Keep rounds that take no lock out while the state is read or written in several steps.
+
+        The caller puts a stream that takes the place of this one into the list: then this one
+        stays closed, so that no round is learned by a stream that nobody holds any more.
+        """
+        at = self.core.work[AT]
+        before, at[CLOSED] = at[CLOSED], 1.0
+        successor = [self]
+        try:
+            yield successor
+        except BaseException:
+            successor[:] = [self]
+            raise
+        finally:
+            if successor[-1] is self:
+                at[CLOSED] = before
+
+    def retire(self) -> None:
+        """Let no round in any more: another stream takes the place of this one."""
+        self.core.work[AT, CLOSED] = 1.0
+
+    def copy(self) -> Stream:
+        """A stream that shares nothing with this one."""
+        with self.closed():
+            return Stream(
+                self.plan, self.core.extended(0), self.ledger.copy(), self.space, scalar=self.scalar
+            )
+
+    # One round ------------------------------------------------------------------------------
+
+    def look(self, x: Any) -> Look:
+        """Look at x; nothing is learned, so what is new stays new."""
+        vector, new = self.space.encode(x)[:2]
+        core = self.core
+        seen = np.empty(core.shape[1] + 1)
+        self._answer(rounds.gaze(core.factor, core.work, vector, seen), vector)
+        mean, root = seen[:-1], float(seen[-1])
+        for value in new.tolist():
+            root = math.hypot(root, value * math.sqrt(core.prior_var()))
+        if not math.isfinite(root):
+            raise NumericalError("the spread at x does not fit in float64: rescale the features")
+        return Look(mean, root)
+
+    def forecast(self, x: Any) -> Forecast:
+        """The point forecast at x."""
+        look = self.look(x)
+        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]))[0]
+        return float(g[0]) if self.scalar else g
+
+    def learn(self, x: Any, y: Any) -> Stream:
+        """Learn one round; the stream that goes on: this one, or a copy with more features."""
+        ys = outcomes_like(y, self.core.shape[1], scalar=self.scalar)
+        vector, new, key, missed = self.space.encode(x)
+        if not new.size:
+            self._learn(vector, ys)
+            if missed:
+                add(self.ledger, layout.MISSED, missed)
+            return self
+        with self.closed() as successor:
+            extended = self._extended(self.space.extended(key))
+            successor.append(extended._learn(np.concatenate([vector, new]), ys))
+        return successor[-1]
+
+    def _learn(self, vector: Vector, ys: Vector) -> Stream:
+        self._answer(self._round(rounds.learn_any, vector, ys), vector)
+        return self
+
+    def absorb(self, vector: Vector, y: float) -> int:
+        """The compiled round: OK, or why it was refused.  The caller holds the lock."""
+        return self._round(_learn, vector, y)
+
+    def _round(self, learn: Any, vector: Vector, y: Any) -> int:
+        """A compiled round, and the drift that follows it; a refused one leaves that as it was."""
+        core = self.core
+        at = core.work[AT]
+        before = at[DRIFT]
+        core.prepare()
+        status: int = learn(core.factor, core.work, self.ledger, vector, y)
+        if status == OK:
+            core.moved()
+        else:
+            at[DRIFT] = before
+        return status
+
+    def _answer(self, status: int, vector: Vector) -> None:
+        """Raise what a compiled round answered."""
+        if status != OK:  # all else was checked on the way in
+            size = np.abs(vector).max(initial=0.0)
+            raise NumericalError(
+                f"the look at x does not fit in float64 (|x| = {size:.3g}, "
+                f"prior_precision = {self.plan.prior_precision:.3g}): rescale the features "
+                "or raise prior_precision"
+            )
+
+    def _extended(self, space: FeatureSpace) -> Stream:
+        """A copy behind a larger space; what is new was 0 so far, so it is exact."""
+        core = self.core.extended(space.size - self.space.size)
+        return Stream(self.plan, core, self.ledger.copy(), space, scalar=self.scalar)
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def replay(self, X: Any, y: Any, weights: Any = None) -> tuple[Stream, Track, Matrix, Vector]:
+        """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses.
+
+        A round of weight w is the round (sqrt(w) x, sqrt(w) y) for all that follows.
+        """
+        xs, space, missed = self.space.encode_rows(X)
+        if not len(xs):
+            raise FeatureError("X has no rows: give at least one round")
+        ys = outcome_rows_like(y, len(xs), self.core.shape[1], scalar=self.scalar)
+        roots = None if weights is None else _roots(weights, len(xs), self.plan.rule.clip)
+        with self.closed() as successor:
+            stream = self if space is self.space else self._extended(space)
+            successor.append(stream)
+            rows, core = stream._with_constant(xs), stream.core
+            if roots is not None:
+                counted = roots[:, 0] > 0.0
+                rows, ys = (rows * roots)[counted], (ys * roots)[counted]
+            fit = stream.ledger[layout.FIT].copy()  # goes on, so that cuts leave no trace
+            track = core.replay(rows, ys, fit)
+            forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
+            rounds.settle(
+                stream.ledger, core.work, rows, ys, track.mean, track.root, forecasts, losses
+            )
+            stream.ledger[layout.FIT] = fit
+            if missed:
+                add(stream.ledger, layout.MISSED, missed)
+        return stream, track, forecasts, losses
+
+    def look_rows(self, X: Any) -> tuple[Matrix, Vector]:
+        """Means and root spreads at every row; nothing is learned."""
+        xs, beyond = self.space.encode_known(X)
+        core = self.core
+        means, roots = np.empty((len(xs), core.shape[1])), np.empty(len(xs))
+        failed = rounds.survey(core.factor, core.work, self._with_constant(xs), means, roots)
+        if failed >= 0:
+            self._answer(layout.OVERFLOW, xs[failed])
+        with np.errstate(over="ignore"):
+            roots = np.hypot(roots, beyond * math.sqrt(core.prior_var()))
+        if not np.isfinite(roots).all():
+            self._answer(layout.OVERFLOW, xs[int(np.argmin(np.isfinite(roots)))])
+        return means, roots
+
+    def _with_constant(self, xs: Matrix) -> Matrix:
+        """The rows behind the constant feature, if there is one."""
+        return np.hstack([np.ones((len(xs), 1)), xs]) if self.plan.intercept else xs
+
+    # Two streams ----------------------------------------------------------------------------
+
+    def merge(self, other: Stream) -> Stream:
+        """The stream that one learner would have after both, in any order."""
+        if not isinstance(self.core, PrimalCore) or not isinstance(other.core, PrimalCore):
+            raise MergeError(
+                "learners with drift cannot be merged: what a round teaches depends on when it was"
+            )
+        if self.core.shape[1] != other.core.shape[1] or self.scalar != other.scalar:
+            raise MergeError("the learners have different numbers of outcomes")
+        named = isinstance(self.space, Names), isinstance(other.space, Names)
+        if named[0] != named[1]:
+            raise MergeError("one learner knows its features by name, the other by position")
+        if not all(named) and self.space != other.space:
+            if not isinstance(self.space, Positions):
+                raise MergeError("the learners' features differ: each has a dictionary of its own")
+            raise MergeError(
+                f"one learner has {self.space.size} features by position, "
+                f"the other {other.space.size}"
+            )
+        with self.closed() as successor:
+            successor.append(self._merged(other))
+        return successor[-1]
+
+    def _merged(self, other: Stream) -> Stream:
+        assert isinstance(self.core, PrimalCore)
+        assert isinstance(other.core, PrimalCore)
+        space, offset = self.space, int(self.plan.intercept)
+        slots = list(range(other.space.size))
+        if isinstance(space, Names) and isinstance(other.space, Names):
+            space = space.extended([name for name in other.space.slots if name not in space.slots])
+            slots = [space.slots[name] for name in other.space.slots]
+        core = self.core.extended(space.size - self.space.size)
+        places = np.array([*range(offset), *(offset + slot for slot in slots)], dtype=np.int64)
+        ledger = merged(self.ledger, other.ledger, core.merge(other.core, places))
+        return Stream(self.plan, core, ledger, space, scalar=self.scalar)
+
+
+def _roots(weights: Any, rounds_: int, clip: float | None) -> Matrix:
+    """The square roots of the rounds' weights, as a column."""
+    if clip is not None:
+        raise InputError("sample_weight: a clipped learner takes none; leave clip=None")
+    taken, scalar = outcome_table(weights, rounds_, "sample_weight")
+    if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():
+        raise InputError("sample_weight must be one number >= 0 a row, and not every weight zero")
+    return np.sqrt(taken)
+
+
+def one_outcome(y: Any) -> tuple[Vector, bool]:
+    """The outcomes of one round, and whether it was a plain number."""
+    if isinstance(y, list | tuple) or (hasattr(y, "ndim") and y.ndim > 0):
+        return outcomes(y), False
+    return np.array([outcome(y)]), True
+
+
+def outcomes_like(y: Any, m: int, *, scalar: bool) -> Vector:
+    """The outcomes of one round, given what they were before."""
+    ys, number = one_outcome(y)
+    if number != scalar or ys.size != m:
+        now = "numbers" if scalar else f"vectors of {m}"
+        raise OutcomeError(f"y = {y!r}: the outcomes so far were {now}, keep to that")
+    return ys
+
+
+def outcome_rows_like(y: Any, rounds_: int, m: int, *, scalar: bool) -> Matrix:
+    """The outcomes of many rounds, given what they were before."""
+    ys, numbers = outcome_table(y, rounds_)
+    if numbers != scalar or ys.shape[1] != m:
+        shape = f"({rounds_},)" if scalar else f"({rounds_}, {m})"
+        raise OutcomeError(
+            f"y has shape {np.shape(y)}: the outcomes so far were "
+            f"{'numbers' if scalar else f'vectors of {m}'}, so give it shape {shape}"
+        )
+    return ys

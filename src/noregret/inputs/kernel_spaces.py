@@ -1,0 +1,187 @@
+"""Doors to the finitely many dimensions of a budget: from inputs to the features of a kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas
+
+from noregret.budgets import FeatureMap, Nystrom
+from noregret.errors import FeatureError
+from noregret.inputs.spaces import NOTHING, Encoded, Names, Positions
+from noregret.kernels import Kernel, together
+from noregret.types import Matrix, Vector
+
+__all__ = ["KernelInputs", "MappedSpace", "NystromSpace"]
+
+CHUNK = 256  # rows that a dictionary looks at together
+
+
+class KernelInputs:
+    """How inputs reach a kernel: as vectors through a space of fixed width, or as they are."""
+
+    __slots__ = ("space",)
+
+    def __init__(self, space: Positions | Names | None) -> None:
+        self.space = space  # None: objects that only the kernel understands
+
+    def encode(self, x: Any) -> Any:
+        """One input."""
+        if self.space is None:
+            return x
+        vector, new, key = self.space.encode(x)[:3]
+        if new.size:
+            raise FeatureError(f"x has new features {key!r}: a kernel's inputs keep their features")
+        return vector
+
+    def encode_rows(self, X: Any) -> Any:
+        """Many inputs."""
+        if self.space is None:
+            if not isinstance(X, Iterable) or isinstance(X, str | bytes):
+                raise FeatureError(f"X = {X!r} is not a sequence of inputs: give a list of them")
+            return list(X)
+        xs, space, _ = self.space.encode_rows(X)
+        if space is not self.space:
+            raise FeatureError("X has new columns: a kernel's inputs keep their features")
+        return xs
+
+
+class MappedSpace:
+    """An explicit feature map behind a space of fixed width."""
+
+    __slots__ = ("inputs", "map", "size")
+
+    def __init__(self, inputs: KernelInputs, map_: FeatureMap, size: int) -> None:
+        self.inputs, self.map, self.size = inputs, map_, size
+
+    def __eq__(self, other: object) -> bool:
+        """The same features, given the same budget."""
+        return isinstance(other, MappedSpace) and other.inputs.space == self.inputs.space
+
+    def __hash__(self) -> int:
+        return hash(self.size)
+
+    @np.errstate(over="ignore", invalid="ignore")  # a look at what overflows is refused
+    def encode(self, x: Any) -> Encoded:
+        """The features of x."""
+        row = self.inputs.encode(x)[None]
+        phi = self.map.features(row)[0]
+        return Encoded(phi, NOTHING, None, float(self.map.peak(row)[0] - phi @ phi))
+
+    def extended(self, key: Any) -> MappedSpace:
+        """A map never grows."""
+        raise FeatureError(f"a feature map has {self.size} features: {key!r} is no more")
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def encode_rows(self, X: Any) -> tuple[Matrix, MappedSpace, float]:
+        """The features of many inputs."""
+        xs = self.inputs.encode_rows(X)
+        rows = self.map.features(xs)
+        return rows, self, float(self.map.peak(xs).sum() - np.vdot(rows, rows))
+
+    def encode_known(self, X: Any) -> tuple[Matrix, Vector]:
+        """The features of many inputs; nothing in them is new."""
+        rows, _, _ = self.encode_rows(X)
+        return rows, np.zeros(len(rows))
+
+
+class NystromSpace:
+    """Cholesky coordinates of the projection on a dictionary that grows with the stream.
+
+    With L L' = k(D, D), the coordinates of x are l = L^-1 k(D, x), and |l|^2 is the part of k(x, x)
+    that the dictionary spans.  What joins is one coordinate more, sqrt(k(x, x) - |l|^2), which
+    was 0 for all before it.
+    """
+
+    __slots__ = ("budget", "inputs", "kept", "kernel", "triangle")
+
+    def __init__(
+        self,
+        budget: Nystrom,
+        kernel: Kernel,
+        inputs: KernelInputs,
+        kept: list[Any],
+        triangle: Matrix,
+    ) -> None:
+        self.budget, self.kernel, self.inputs = budget, kernel, inputs
+        self.kept, self.triangle = kept, triangle  # D, and L' column-major
+
+    @property
+    def size(self) -> int:
+        """How many inputs are in the dictionary."""
+        return len(self.kept)
+
+    def _coordinates(self, xs: Any) -> Matrix:
+        """(size, T)."""
+        if not self.kept:
+            return np.zeros((0, len(xs)))
+        K = self.kernel.cross(together(self.kept), xs)
+        return np.asarray(blas.dtrsm(1.0, self.triangle, K, trans_a=1))
+
+    def encode(self, x: Any) -> Encoded:
+        """The coordinates of x; its own new one if it would join."""
+        point = self.inputs.encode(x)
+        l = self._coordinates(together([point]))[:, 0]
+        itself = self.kernel.itself(point)
+        residual = itself - float(l @ l)
+        if self._joins(residual, itself, self.size):
+            root = math.sqrt(residual)
+            return Encoded(l, np.array([root]), (point, l, root))
+        return Encoded(l, NOTHING, None, max(residual, 0.0))
+
+    def _joins(self, residual: Any, itself: Any, size: int) -> Any:
+        return (residual > self.budget.tolerance * itself) & (size < self.budget.size)
+
+    def extended(self, key: Any) -> NystromSpace:
+        """The space whose dictionary has one input more."""
+        point, l, root = key
+        point = point.copy() if isinstance(point, np.ndarray) else point
+        s = self.size
+        triangle = np.zeros((s + 1, s + 1), order="F")
+        triangle[:s, :s] = self.triangle
+        triangle[:s, s], triangle[s, s] = l, root
+        return NystromSpace(self.budget, self.kernel, self.inputs, [*self.kept, point], triangle)
+
+    def encode_rows(self, X: Any) -> tuple[Matrix, NystromSpace, float]:
+        """The coordinates of many inputs, each in the dictionary of its own round."""
+        xs = self.inputs.encode_rows(X)
+        space, missed, blocks = self, 0.0, []
+        for start in range(0, len(xs), CHUNK):
+            part = xs[start : start + CHUNK]
+            phi = space._coordinates(part)
+            itself = self.kernel.diagonal(part)
+            residual = itself - (phi * phi).sum(axis=0)
+            first = 0
+            while space.size < self.budget.size:
+                late = residual[first:] > self.budget.tolerance * itself[first:]
+                if not late.any():
+                    break
+                j = first + int(np.argmax(late))
+                root = math.sqrt(residual[j])
+                new = np.zeros(len(part))
+                overlap = self.kernel.column(part[j:], part[j]) - phi[:, j] @ phi[:, j:]
+                new[j:] = overlap / root
+                new[j] = root
+                space = space.extended((part[j], phi[:, j], root))
+                phi = np.vstack([phi, new])
+                residual[j:] -= new[j:] ** 2
+                residual[j] = 0.0
+                first = j + 1
+            missed += float(np.maximum(residual, 0.0).sum())
+            blocks.append(phi)
+        rows = np.zeros((len(xs), space.size))
+        for start, phi in zip(range(0, len(xs), CHUNK), blocks, strict=True):
+            rows[start : start + phi.shape[1], : phi.shape[0]] = phi.T
+        return rows, space, missed
+
+    def encode_known(self, X: Any) -> tuple[Matrix, Vector]:
+        """The coordinates of many inputs, and what each would add by joining."""
+        xs = self.inputs.encode_rows(X)
+        phi = self._coordinates(xs)
+        itself = self.kernel.diagonal(xs)
+        residual = itself - (phi * phi).sum(axis=0)
+        joins = self._joins(residual, itself, self.size)
+        return np.ascontiguousarray(phi.T), np.sqrt(np.where(joins, residual, 0.0))

@@ -1,0 +1,238 @@
+"""The one base class of all learners: lock, first use, rounds one by one and many at once.
+
+A learner is its parameters, which `__init__` stores and scikit-learn's `get_params` reads, and
+beside them one state, None until the first round.  A family writes
+
+    its parameters        `__init__`, checked when learning starts (noregret.learner.parameters)
+    `_start(space)`       a state that has learned nothing, for inputs of a feature space
+    what only it has      weights, distributions, reports
+
+and inherits all else.  docs: CONTRIBUTING.md has a learner of 60 lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Lock
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from noregret.certificates import Certificate
+from noregret.errors import MergeError, NotLearnedError
+from noregret.inputs.spaces import FeatureSpace, Names, space_for_row, space_for_table
+from noregret.inputs.values import as_frame
+from noregret.learner.fields import Group, Part
+from noregret.learner.locks import new_lock
+from noregret.learner.parameters import checked
+from noregret.learner.replay import Replay, library_of
+from noregret.learner.saving import Saveable
+from noregret.learner.state import State
+from noregret.learner.thawing import writable_copy
+from noregret.types import Forecast, Outcome, Outcomes, Row, Table, Vector
+
+__all__ = ["Learner", "NotFitted", "OnlineLearner"]
+
+S = TypeVar("S", bound=State)
+
+
+# scikit-learn is untyped, and its name for this ends without Error too
+class NotFitted(NotLearnedError, NotFittedError):  # type: ignore[misc]  # noqa: N818
+    """Nothing has been learned yet; scikit-learn's NotFittedError too."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """What pools, wrappers, reports and adapters ask of a learner: any class that has it will do.
+
+    >>> import noregret as nr
+    >>> isinstance(nr.AAR(), nr.Learner)
+    True
+    """
+
+    def predict_one(self, x: Row) -> Forecast:
+        """The forecast at x."""
+        ...
+
+    def learn_one(self, x: Row, y: Outcome) -> None:
+        """Learn that x had the outcome y."""
+        ...
+
+
+class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc]  # untyped base
+    """What all learners share; a child writes its parameters and `_start`.
+
+    >>> import noregret as nr
+    >>> issubclass(nr.OSLOG, nr.OnlineLearner)
+    True
+    """
+
+    # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.
+    __slots__ = ("_lock", "_state")
+
+    _lock: Lock
+    _state: S | None  # None: nothing has been learned
+    STATE: ClassVar[Part | Group]  # how model files keep the state
+    _tickets: ClassVar[bool] = False  # whether a forecast issues a ticket that an outcome needs
+    _merge_refusal: ClassVar[str] = "what a round teaches it depends on the rounds before"
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """A learner that has seen nothing."""
+        self: Self = super().__new__(cls)
+        self._lock, self._state = new_lock(), None
+        return self
+
+    # What a family writes -------------------------------------------------------------------
+
+    def _start(self, space: FeatureSpace) -> S:
+        """A state that has learned nothing; the parameters are checked here."""
+        raise NotImplementedError
+
+    def _start_row(self, x: Row, y: Outcome = None) -> S:  # noqa: ARG002  # some ask what y is
+        """A state for rounds that look like x."""
+        return self._start(space_for_row(x))
+
+    def _start_table(self, X: Table, y: Outcomes) -> tuple[S, Table]:  # noqa: ARG002
+        """A state for many rounds that look like X, and X as it was read on the way."""
+        space, read = space_for_table(X)
+        return self._start(space), read
+
+    def _accept(self, state: S) -> None:
+        """Take a state that was stored; a child refuses what cannot be its own (Mismatch)."""
+        self._state = state
+
+    def _checked(self, name: str) -> Any:
+        """A parameter as it is used, or the error that names it."""
+        return checked(self, name)
+
+    # One round ------------------------------------------------------------------------------
+
+    def predict_one(self, x: Row) -> Forecast:
+        """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
+        with self._lock:
+            return (self._state or self._start_row(x)).predict(x)
+
+    def learn_one(self, x: Row, y: Outcome) -> None:
+        """Learn that x had the outcome y."""
+        with self._lock:
+            self._state = (self._state or self._start_row(x, y)).learn(x, y)
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def replay(self, X: Table, y: Outcomes) -> Replay:
+        """Predict-then-learn over all rows, as the loop over rounds would go.
+
+        X is an array (T, n), a frame, or a list of mappings.  The certificate speaks of all that
+        this learner has seen.
+        """
+        return self._run(X, y)
+
+    def fit(self, X: Table, y: Outcomes) -> Self:
+        """Forget everything, then learn all rows in order."""
+        self._run(X, y, afresh=True)
+        return self
+
+    def partial_fit(self, X: Table, y: Outcomes) -> Self:
+        """Learn all rows, in order, on top of what was learned before."""
+        self._run(X, y)
+        return self
+
+    def _run(self, X: Table, y: Outcomes, *, afresh: bool = False, **more: Any) -> Replay:
+        X = as_frame(X)  # what can be read only once is read once
+        with self._lock:
+            state, read = None if afresh else self._state, X
+            if state is None:
+                state, read = self._start_table(X, y)
+            self._state, replay = state.replay(read, y, **more)
+        return replace(replay, library=library_of(X))
+
+    def predict(self, X: Table) -> Vector:
+        """Forecasts at every row, from what has been learned so far; nothing is learned."""
+        with self._lock:
+            return self._learned().predict_rows(as_frame(X))
+
+    # What was learned -----------------------------------------------------------------------
+
+    def _learned(self) -> S:
+        """The state; the caller holds the lock and reads all that it needs from this one."""
+        if self._state is None:
+            raise NotFitted(
+                f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
+            )
+        return self._state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._state is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _features(self) -> FeatureSpace:
+        with self._lock:
+            space = self._learned().space
+        if space is None:
+            raise NotFitted("the inputs of this learner are objects, not vectors of features")
+        return space
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features have been seen, a constant one not counted."""
+        return self._features().size
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The names of the features in the order of their arrival, if they are all strings."""
+        space = self._features()
+        if not isinstance(space, Names) or not all(isinstance(name, str) for name in space.slots):
+            raise NotFitted("the features of this learner have no names, or not all are strings")
+        return np.array(list(space.slots), dtype=object)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many rounds have been learned."""
+        with self._lock:
+            return self._learned().rounds
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        with self._lock:
+            return self._learned().certificates()
+
+    def certificate(self, **bounds: Any) -> Certificate:
+        """The main certificate; it takes what `certificates` takes."""
+        return self.certificates(**bounds)[0]
+
+    # One round of several learners together: pools and wrappers ask, and may go back ---------
+
+    def _takes(self, y: float) -> bool:  # noqa: ARG002  # a child may look at it
+        """Whether a round is sure to be learned whose x has just been forecast."""
+        return False
+
+    def _mark(self) -> S | None:
+        """The state as it is now, for `_restore` to come back to."""
+        with self._lock:
+            return None if self._state is None else self._state.copy()
+
+    def _restore(self, mark: S | None) -> None:
+        """Go back to a mark."""
+        with self._lock:
+            self._state = mark
+
+    # Copies, merging ------------------------------------------------------------------------
+
+    def merge(self, other: Self) -> Self:  # noqa: ARG002  # as those that can merge have it
+        """Refuse to merge, and say why."""
+        raise MergeError(f"{type(self).__name__} cannot be merged exactly: {self._merge_refusal}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = None if self._state is None else self._state.copy()
+            return {"parameters": self.get_params(deep=False), "state": state}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        self._lock, self._state = new_lock(), writable_copy(stored["state"])
+        self.__dict__.update(stored["parameters"])

@@ -1,0 +1,1 @@
+"""Learners around learners: late outcomes, lags; and merging."""
