@@ -1,0 +1,56 @@
+#include "bind.hpp"
+#include "margin.hpp"
+#include "newton.hpp"
+#include "particles.hpp"
+
+namespace nb = nanobind;
+
+namespace noregret {
+
+void bind_binary(nb::module_& m) {
+    nb::module_ f = m.def_submodule("families");
+    CONSTANT(f, families, LOGISTIC), CONSTANT(f, families, PROBIT);
+    f.def("loss_and_derivatives", [](int family, double z) {
+        families::Bent b = families::bend(family, z);
+        return nb::make_tuple(b.loss, b.slope, b.curve);
+    });
+
+    nb::module_ a = m.def_submodule("account");
+    CONSTANT(a, account, LOSS), CONSTANT(a, account, BRIER), CONSTANT(a, account, ROUNDS);
+    CONSTANT(a, account, LONGEST), CONSTANT(a, account, EXCESS), CONSTANT(a, account, PRICE);
+    CONSTANT(a, account, LOGDET), CONSTANT(a, account, BOOK_ROWS);
+    a.def("note", &account::note);
+
+    nb::module_ g = m.def_submodule("margin");
+    CONSTANT(g, margin, ADF), CONSTANT(g, margin, LAPLACE), CONSTANT(g, margin, AIOLI);
+    g.def("predict", [](int kind, int family, Block factor, Block work, Strided x, double ceiling) {
+        return margin::predict(kind, family, factor, work, x, ceiling);
+    });
+    g.def("price_of", [](int kind, int family, Block factor, Block work, Strided x, double ceiling,
+                         double sign) {
+        return margin::price_of(kind, family, factor, work, x, ceiling, sign);
+    });
+    g.def("learn", [](int kind, int family, double bound, Block factor, Block work, Block book,
+                      Block scatter, Strided x, double ceiling, double sign) {
+        return margin::learn(kind, family, bound, factor, work, book, scatter, x, ceiling, sign);
+    });
+    g.def("smooth_logistic", [](double mu, double q) {
+        families::Bent b = margin::smooth_logistic(mu, q);
+        return nb::make_tuple(b.loss, b.slope, b.curve);
+    });
+
+    nb::module_ n = m.def_submodule("newton");
+    n.def("mode", [](int family, Block rows, double a, Row w, Block curve, Block work) {
+        newton::Found found = newton::mode(family, rows, a, w, curve, work);
+        return nb::make_tuple(found.F, found.log_det, found.gradient, found.steps);
+    });
+
+    nb::module_ p = m.def_submodule("particles");
+    p.def("price", &particles::price);
+    p.def("weigh", &particles::weigh);
+    p.def("bearable", &particles::bearable);
+    p.def("move", &particles::move);
+    p.def("heights", &particles::heights);
+}
+
+}  // namespace noregret

@@ -1,0 +1,67 @@
+#include "bind.hpp"
+#include "dual.hpp"
+#include "rounds.hpp"
+
+namespace nb = nanobind;
+
+namespace noregret {
+
+void bind_gaussian(nb::module_& m) {
+    nb::module_ l = m.def_submodule("layout");
+    CONSTANT(l, layout, X), CONSTANT(l, layout, V), CONSTANT(l, layout, U);
+    CONSTANT(l, layout, MEAN), CONSTANT(l, layout, Y), CONSTANT(l, layout, AT);
+    CONSTANT(l, layout, ROWS), CONSTANT(l, layout, FRESH), CONSTANT(l, layout, ROOT);
+    CONSTANT(l, layout, NORM), CONSTANT(l, layout, PEAK), CONSTANT(l, layout, DRIFT);
+    CONSTANT(l, layout, STATUS), CONSTANT(l, layout, OFFSET), CONSTANT(l, layout, CEILING);
+    CONSTANT(l, layout, RULE), CONSTANT(l, layout, LEVEL), CONSTANT(l, layout, CLOSED);
+    CONSTANT(l, layout, ROOTED), CONSTANT(l, layout, PASSED), CONSTANT(l, layout, SCALARS);
+    CONSTANT(l, layout, LOSS), CONSTANT(l, layout, SQUARE), CONSTANT(l, layout, FIT);
+    CONSTANT(l, layout, WEIGHTED), CONSTANT(l, layout, LOGDET), CONSTANT(l, layout, LEVERAGE);
+    CONSTANT(l, layout, CHARGE), CONSTANT(l, layout, RELIEF), CONSTANT(l, layout, NORMS);
+    CONSTANT(l, layout, WIDEST), CONSTANT(l, layout, LONGEST), CONSTANT(l, layout, ROUNDS);
+    CONSTANT(l, layout, JOINT), CONSTANT(l, layout, MISSED), CONSTANT(l, layout, OUTCOMES);
+    CONSTANT(l, layout, OK), CONSTANT(l, layout, WIDTH), CONSTANT(l, layout, LIMIT);
+    CONSTANT(l, layout, OUTCOME), CONSTANT(l, layout, BUSY);
+    l.attr("OVERFLOW") = int(layout::OVERFLOWS);  // a macro of the C library has this name
+    CONSTANT(l, layout, RIDGE), CONSTANT(l, layout, CLIPPED), CONSTANT(l, layout, AAR);
+    CONSTANT(l, layout, BAYES);
+    CONSTANT(l, layout, LARGEST_FEATURE), CONSTANT(l, layout, LARGEST_OUTCOME);
+    CONSTANT(l, layout, EXACT_INTEGER);
+
+    nb::module_ p = m.def_submodule("primal");
+    p.def("look", &primal::look);
+    p.def("absorb", &primal::absorb);
+    p.def("remove", &primal::remove);
+    p.def("stream", &primal::stream);
+
+    nb::module_ d = m.def_submodule("drift");
+    CONSTANT(d, drift, GAUGE);
+    d.def("look", &drift::look);
+    d.def("absorb", &drift::absorb);
+    d.def("diffuse", &drift::diffuse);
+    d.def("stream", &drift::stream);
+
+    nb::module_ k = m.def_submodule("dual");
+    k.def("extend_in_time", &dual::extend_in_time);
+    k.def("pack", &dual::pack);
+    k.def("drop_first", &dual::drop_first);
+
+    nb::module_ b = m.def_submodule("ledger");
+    b.def("add", [](Block book, Size row, double term) { ledger::add(book, row, term); });
+
+    nb::module_ r = m.def_submodule("rounds");
+    r.def("predict", [](Block f, Block w, Strided x) { return rounds::predict(f, w, x); });
+    r.def("learn", [](Block f, Block w, Block l, Strided x, double y) {
+        return rounds::learn(f, w, l, x, y);
+    });
+    r.def("learn_any", &rounds::learn_any);
+    r.def("admit_and_look", [](Block f, Block w, Strided x) {
+        return rounds::admit_and_look(f, w, x);
+    });
+    r.def("look_unlimited", &rounds::look_unlimited);
+    r.def("look_rows", &rounds::look_rows);
+    r.def("book", [](Block l, Block w, double fit) { return rounds::book(l, w, fit); });
+    r.def("book_rows", &rounds::book_rows);
+}
+
+}  // namespace noregret

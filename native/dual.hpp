@@ -1,0 +1,56 @@
+// Loops over packed triangles: row i of L lies at i(i+1)/2, i + 1 numbers long.
+#pragma once
+
+#include "arrays.hpp"
+
+namespace noregret::dual {
+
+// The lower triangle of K becomes I + S_min(i,j) K_ij; priors are S_1, S_2, ...
+inline void extend_in_time(Block K, Row priors) {
+    for (Size i = 0; i < K.rows; ++i) {
+        for (Size j = 0; j <= i; ++j) K(i, j) *= priors[j];  // j <= i, and S grows
+        K(i, i) += 1.0;
+    }
+}
+
+// Append the rows [earlier, L] behind the t rows that are there, t the width of `earlier`.
+inline void pack(Row packed, Block earlier, Block L) {
+    Size t = earlier.cols, at = t * (t + 1) / 2;
+    for (Size i = 0; i < L.rows; ++i) {
+        double* row = packed.p + at;
+        std::memcpy(row, earlier[i].p, std::size_t(t) * sizeof(double));
+        std::memcpy(row + t, L[i].p, std::size_t(i + 1) * sizeof(double));
+        at += t + i + 1;
+    }
+}
+
+// Delete row and column 0 of L (t rows): rotate l21 into L22, and z_1 into z_2 alike.
+//
+// Row i of the new L overwrites row i of the old, whose own numbers have been read by then.
+inline void drop_first(Row packed, Block z, Size t) {
+    Size size = t - 1;
+    auto cosine = scratch(size), sine = scratch(size);
+    for (Size i = 0; i < size; ++i) {
+        const double* old = packed.p + (i + 1) * (i + 2) / 2;
+        double* fresh = packed.p + i * (i + 1) / 2;
+        double v = old[0];  // l21
+        for (Size k = 0; k < i; ++k) {
+            double entry = old[1 + k];
+            fresh[k] = cosine[k] * entry + sine[k] * v;
+            v = cosine[k] * v - sine[k] * entry;
+        }
+        double diagonal = old[1 + i], root = std::hypot(diagonal, v);
+        cosine[i] = diagonal / root, sine[i] = v / root;
+        fresh[i] = root;
+    }
+    for (Size k = 0; k < z.cols; ++k) {
+        double carried = z(0, k);
+        for (Size i = 0; i < size; ++i) {
+            double entry = z(i + 1, k);
+            z(i, k) = cosine[i] * entry + sine[i] * carried;
+            carried = cosine[i] * carried - sine[i] * entry;
+        }
+    }
+}
+
+}  // namespace noregret::dual

@@ -1,0 +1,44 @@
+// The running columns of one stream: compensated sums (Neumaier) and maxima.
+#pragma once
+
+#include "layout.hpp"
+
+namespace noregret::ledger {
+
+using namespace layout;
+
+// Add a term to a running sum and what rounding took from it to the compensation.
+INLINE void add(Block book, Size row, double term) {
+    double held = book(row, 0), total = held + term;
+    book(row, 0) = total;
+    double lost = std::fabs(held) >= std::fabs(term) ? (held - total) + term : (term - total) + held;
+    book(row, 1) = std::isfinite(total) ? book(row, 1) + lost : 0.0;
+}
+
+// Book one round: what was paid, and what the look at x and the outcomes say.
+INLINE void post(Block ledger, Block work, double loss, double square, double fit) {
+    Row at = work[AT], mean = work[MEAN], y = work[Y];
+    double beta = at[ROOT], shrunk = 1.0 / beta, leverage = 1.0 - shrunk * shrunk;
+    add(ledger, LOSS, loss);
+    add(ledger, SQUARE, square);
+    if (fit != 0.0) add(ledger, FIT, fit);  // many rounds at once have theirs booked together
+    add(ledger, LEVERAGE, leverage);
+    add(ledger, NORMS, at[NORM] * at[NORM]);
+    double weighted = 0.0, charge = 0.0, relief = 0.0;
+    for (Size k = 0; k < ledger.rows - OUTCOMES; ++k) {
+        double e = (y[k] - mean[k]) * shrunk, m = mean[k] * shrunk;
+        weighted += e * e;
+        charge += leverage * (y[k] * y[k]);
+        relief += leverage * (m * m);  // (d - 1) (m/d)^2
+        ledger(OUTCOMES + k, 0) = larger(ledger(OUTCOMES + k, 0), std::fabs(y[k]));
+    }
+    add(ledger, WEIGHTED, weighted);
+    add(ledger, LOGDET, 2.0 * std::log(beta));
+    add(ledger, CHARGE, charge);
+    add(ledger, RELIEF, relief);
+    ledger(WIDEST, 0) = larger(ledger(WIDEST, 0), at[PEAK]);
+    ledger(LONGEST, 0) = larger(ledger(LONGEST, 0), at[NORM]);
+    ledger(ROUNDS, 0) += 1.0;
+}
+
+}  // namespace noregret::ledger

@@ -1,0 +1,182 @@
+// Layer one of K-LMS-NET: kernel LMS for many Gaussian widths at once.
+//
+//     p_j = sum_s coef_sj exp(-s0 alpha_j |x_s - x|^2)                                    (1)
+//
+// Patterns lie in tiles of 256, dimension by dimension, and their coefficients node by node, so
+// that one tile stays in cache.  The nodes' steps alpha_j - alpha_{j-1} take few values, each a
+// power of two of a unit: a pattern needs an exponential for every third of these values or so,
+// squares for the others, and then one product per node.
+#pragma once
+
+#include "vectors.hpp"
+
+namespace noregret::lms {
+
+constexpr Size TILE = 256;
+constexpr double TINY = 1e-290;      // a product below counts as 0: what follows would be denormal
+constexpr double FARTHEST = -800.0;  // exponents below are all the same: exp is 0
+
+// Rows of `work`, each TILE wide.
+enum : int {
+    DISTANCE = 0,
+    POWER = 1,
+    STEPS = 2,  // from here on: exp(-s0 step |x_s - x|^2), a row for each size of a step
+};
+
+// Columns of `facts`, one row per pattern.
+enum : int {
+    COUNT = 0,   // rounds with this pattern
+    MEAN = 1,    // of their outcomes
+    SPREAD = 2,  // sum of squares about that mean
+    LAST = 3,    // the last round with this pattern
+    FACTS = 4,
+};
+
+// |x_s - x|^2 for a tile of patterns; return the least.
+INLINE double distances(Block points, Row x, Row out) {
+    double* __restrict to = out.p;
+    for (Size k = 0; k < TILE; ++k) to[k] = 0.0;
+    for (Size i = 0; i < x.n; ++i) {
+        const double* __restrict row = points[i].p;
+        double xi = x[i];
+        for (Size k = 0; k < TILE; ++k) to[k] += (row[k] - xi) * (row[k] - xi);
+    }
+    return vectors::smallest(out);
+}
+
+// Which pattern of a tile is x itself; -1 if none (a distance of 0 may have underflowed).
+inline Size equal(Block points, Row x, Row distance) {
+    for (Size k = 0; k < TILE; ++k)
+        if (distance[k] == 0.0) {
+            bool same = true;
+            for (Size i = 0; i < x.n; ++i) same = same && points(i, k) == x[i];
+            if (same) return k;
+        }
+    return -1;
+}
+
+// exp(-rate distance).
+INLINE void decays(Row distance, double rate, Row out) {
+    for (Size k = 0; k < TILE; ++k) out.p[k] = larger(-rate * distance.p[k], FARTHEST);
+    vectors::exponentials(out, 0.0);
+}
+
+// The step of twice the size, or of four times.
+INLINE void squares(Row half, double times, Row out) {
+    const double* __restrict from = half.p;
+    double* __restrict to = out.p;
+    if (times == 1.0)
+        for (Size k = 0; k < TILE; ++k) to[k] = from[k] * from[k];
+    else
+        for (Size k = 0; k < TILE; ++k) to[k] = (from[k] * from[k]) * (from[k] * from[k]);
+}
+
+// power <- power step; node j gets its product with the coefficients, for the next `run` nodes
+// after equal steps, so that the powers are read once.
+template <int run>
+INLINE void advance(Row power, Row step, Block coef, Size j, Row out) {
+    double sums[run][8] = {};
+    double* __restrict powers = power.p;
+    const double* __restrict steps = step.p;
+    for (Size k = 0; k < TILE; k += 8) {
+        double p[8];
+        for (int q = 0; q < 8; ++q) p[q] = powers[k + q];
+        for (int i = 0; i < run; ++i) {
+            const double* __restrict row = coef[j + i].p + k;
+            for (int q = 0; q < 8; ++q) {
+                p[q] *= steps[k + q];
+                if (i == run - 1) p[q] = p[q] > TINY ? p[q] : 0.0;
+                sums[i][q] += p[q] * row[q];
+            }
+        }
+        for (int q = 0; q < 8; ++q) powers[k + q] = p[q];
+    }
+    for (int i = 0; i < run; ++i) {
+        const double* s = sums[i];
+        out[j + i] += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    }
+}
+
+// (1) for every node; return which pattern x is, -1 if it is new.
+//
+// rates: for each kind of step its s0 step, and how often to square the one before it to get it.
+// levels: of which kind the step to node j is.
+MULTIVERSIONED inline Size outputs(Cube points, Cube coefs, Size size, Row x, Block rates,
+                                   Whole levels, Block work, Row out) {
+    Size J = out.n, match = -1;
+    Row distance = work[DISTANCE], power = work[POWER];
+    for (Size j = 0; j < J; ++j) out[j] = 0.0;
+    for (Size b = 0; b < (size + TILE - 1) / TILE; ++b) {
+        if (distances(points[b], x, distance) == 0.0 && match < 0) {
+            Size k = equal(points[b], x, distance);
+            if (0 <= k && k < size - b * TILE) match = b * TILE + k;
+        }
+        for (Size q = 0; q < rates.rows; ++q) {
+            if (rates(q, 1) == 0.0)
+                decays(distance, rates(q, 0), work[STEPS + q]);
+            else
+                squares(work[STEPS + q - 1], rates(q, 1), work[STEPS + q]);
+        }
+        Block coef = coefs[b];
+        for (Size k = 0; k < TILE; ++k) power[k] = 1.0;
+        out[0] += vectors::total(coef[0]);  // alpha = 0
+        for (Size j = 1; j < J;) {
+            Row step = work[STEPS + levels[j]];
+            Size run = 1;  // equal steps ahead
+            while (run < 4 && j + run < J && levels[j + run] == levels[j]) ++run;
+            if (run == 4) {
+                advance<4>(power, step, coef, j, out);
+                j += 4;
+            } else {
+                advance<1>(power, step, coef, j, out);
+                j += 1;
+            }
+        }
+    }
+    return match;
+}
+
+// The outcomes of a pattern: how many, their mean, the squares about it (Welford).
+inline void remember(Block facts, Size slot, double y) {
+    Row fact = facts[slot];
+    fact[COUNT] += 1.0;
+    double off = y - fact[MEAN];
+    fact[MEAN] += off / fact[COUNT];
+    fact[SPREAD] += off * (y - fact[MEAN]);
+}
+
+// (3): eta (y - p_j) goes to the coefficients of x, in its slot; `known` if it is there.
+inline void keep(Cube points, Cube coefs, Block facts, Size slot, bool known, Row x, Row out,
+                 double y, double eta) {
+    Size b = slot / TILE, k = slot % TILE;
+    if (!known) {
+        for (Size i = 0; i < x.n; ++i) points[b](i, k) = x[i];
+        for (Size j = 0; j < out.n; ++j) coefs[b](j, k) = 0.0;
+        for (Size i = 0; i < FACTS; ++i) facts(slot, i) = 0.0;
+    }
+    for (Size j = 0; j < out.n; ++j) coefs[b](j, k) += eta * (y - out[j]);  // unclipped
+    remember(facts, slot, y);
+}
+
+// The pattern that was met longest ago.
+inline Size oldest(Block facts, Size size) {
+    Size slot = 0;
+    for (Size s = 1; s < size; ++s)
+        if (facts(s, LAST) < facts(slot, LAST)) slot = s;
+    return slot;
+}
+
+// One node over many rounds: p_t += eta sum_{s<t} (y_s - p_s) k(x_s, x_t), in outs[0].
+//
+// outs[0] holds what patterns before these rounds say; outs[1] gets eta (y - p).
+inline void follow(Block gram, Row ys, double eta, Block outs) {
+    Row p = outs[0], steps = outs[1];
+    for (Size t = 0; t < ys.n; ++t) {
+        double added = 0.0;
+        for (Size s = 0; s < t; ++s) added += steps[s] * gram(s, t);
+        p[t] += added;
+        steps[t] = eta * (ys[t] - p[t]);
+    }
+}
+
+}  // namespace noregret::lms

@@ -1,0 +1,258 @@
+// Binary learners without a history: a Gaussian state [R z] and one scalar problem per round.
+//
+// A look at x gives the mean mu and the variance q of w'x.  Each rule finds a point, a slope and a
+// curvature c there; then the row sqrt(c) x with target sqrt(c) (point - slope/c) goes into [R z]:
+//
+//     ADF       c, g from the mean and variance of w'x given the label         (moment matching)
+//     LAPLACE   the mode of w'x given the label, curvature there               (online Newton)
+//     AIOLI     point = mu - q tanh(point/2), c = l''/(1 + C)                  (Jezequel et al. 2020)
+#pragma once
+
+#include "account.hpp"
+#include "families.hpp"
+#include "primal.hpp"
+
+namespace noregret::margin {
+
+using families::bend;
+using families::Bent;
+using families::HALF_LOG_2PI;
+using families::LOGISTIC;
+using families::PROBIT;
+
+enum : int { ADF = 0, LAPLACE = 1, AIOLI = 2 };
+
+constexpr double SLIGHT = 1e-30;  // of c q, which is what a round adds in its direction
+constexpr double DROP = 40.0;     // the part of a density below e^-40 of its peak is left out
+
+// ln of the logistic density at L times Phi((mu - L)/s).
+inline double profile(double L, double mu, double s) {
+    double e = std::exp(-std::fabs(L));
+    return -std::fabs(L) - 2.0 * std::log1p(e) - bend(PROBIT, (mu - L) / s).loss;
+}
+
+// How far from its peak the profile has dropped by DROP, at least.
+inline double edge(double peak, double top, double mu, double s, double side) {
+    double reach = 1.0;
+    while (profile(peak + side * reach, mu, s) > top - DROP && reach < 1e300) reach *= 2.0;
+    double low = 0.5 * reach;
+    for (int k = 0; k < 6; ++k) {
+        double middle = 0.5 * (low + reach);
+        (profile(peak + side * middle, mu, s) > top - DROP ? low : reach) = middle;
+    }
+    return reach;
+}
+
+// ln Z, Z'/Z and -(ln Z)''.
+struct Smoothed {
+    double log_z, rise, bent;
+};
+
+// For Z = E sigma(a), a ~ N(mu, s^2), mu <= 0.
+//
+// The trapezoidal rule over u = (a - mu)/s about the peak; the poles of sigma, pi/s away from the
+// real line, ask for a spacing below 0.53/s, and then the error is below 1e-13.
+inline Smoothed narrow(double mu, double s) {
+    double peak = 0.0;
+    for (int k = 0; k < 12; ++k) {  // u = s sigma(-a)
+        Bent b = bend(LOGISTIC, mu + s * peak);
+        double next = peak - (peak + s * b.slope) / (1.0 + s * s * b.curve);
+        peak = smaller(larger(next, 0.0), s);
+    }
+    double h = smaller(0.6, 0.53 / s);
+    Size half = Size(std::ceil(9.0 / h));
+    double u = peak - double(half) * h;
+    double top = -0.5 * peak * peak + mu + s * peak;
+    double e = std::exp(mu + s * u), ratio = std::exp(s * h);  // e is exp(a)
+    double total = 0.0, yes = 0.0, no = 0.0, squares = 0.0;
+    for (Size k = 0; k < 2 * half + 1; ++k) {
+        u = peak + double(k - half) * h;
+        double chance = 1.0 / (1.0 + e);
+        double weight = std::exp(-0.5 * u * u + mu + s * u - top) * chance;
+        total += weight;
+        no += weight * chance;  // of 1 - sigma
+        chance *= e;
+        yes += weight * chance;  // of sigma
+        squares += weight * chance * chance;
+        e *= ratio;
+    }
+    double mean = yes / total;
+    double bent = mean - 2.0 * squares / total + mean * mean;  // E sigma(1 - sigma) - Var sigma
+    return {top + std::log(total * h) - HALF_LOG_2PI, no / total, bent};
+}
+
+// The same where s is large.
+//
+// sigma is the distribution function of a logistic variable L, so Z = E Phi((mu - L)/s), an
+// integral over L that is as smooth as L's density.  With s beyond all measure it is Phi(mu/s).
+inline Smoothed wide(double mu, double s) {
+    if (s > 1e10 && -mu <= 1e-9 * s * s) {
+        Bent b = bend(PROBIT, mu / s);
+        return {-b.loss, -b.slope / s, b.curve / (s * s)};
+    }
+    double low = mu - 100.0 - 2.0 * s, high = 0.0;
+    for (int k = 0; k < 200; ++k) {  // the peak: -tanh(L/2) falls, the hazard rises
+        double L = 0.5 * (low + high);
+        bool rising = -std::tanh(0.5 * L) + bend(PROBIT, (mu - L) / s).slope / s > 0.0;
+        (rising ? low : high) = L;
+        if (high - low <= 1e-3) break;
+    }
+    double peak = 0.5 * (low + high), top = profile(peak, mu, s);
+    double start = peak - edge(peak, top, mu, s, -1.0), end = peak + edge(peak, top, mu, s, 1.0);
+    Size parts = Size(smaller(larger((end - start) / 0.5, 40.0), 600.0));
+    double h = (end - start) / double(parts);
+    double total = 0.0, first = 0.0, square = 0.0, second = 0.0;
+    for (Size k = 0; k <= parts; ++k) {
+        double L = start + double(k) * h;
+        Bent b = bend(PROBIT, (mu - L) / s);
+        double fall = std::fabs(L);
+        double weight = std::exp(-fall - 2.0 * std::log1p(std::exp(-fall)) - b.loss - top);
+        total += weight;
+        first -= weight * b.slope;
+        square += weight * b.slope * b.slope;
+        second += weight * b.curve;
+    }
+    double mean = first / total, bent = second / total - (square / total - mean * mean);
+    return {top + std::log(total * h), mean / s, bent / (s * s)};
+}
+
+// -ln E sigma(a) for a ~ N(mu, q), and its first two derivatives in mu.
+//
+// Where the probability is above 1/2 it is 1 - Z with Z that of the other label, so that neither
+// end is lost.
+inline Bent smooth_logistic(double mu, double q) {
+    double s = std::sqrt(q);
+    if (s < 1e-10) return bend(LOGISTIC, mu);
+    Smoothed z = s <= 16.0 ? narrow(-std::fabs(mu), s) : wide(-std::fabs(mu), s);
+    if (mu <= 0.0) return {-z.log_z, -z.rise, z.bent};
+    double Z = std::exp(z.log_z), odds = Z / (1.0 - Z);
+    return {-std::log1p(-Z), -odds * z.rise,
+            odds * (z.rise * z.rise - z.bent + odds * z.rise * z.rise)};
+}
+
+// -ln E P(a) for a ~ N(mu, q), and its first two derivatives in mu.
+inline Bent smooth(int family, double mu, double q) {
+    if (family == LOGISTIC) return smooth_logistic(mu, q);
+    double d = std::sqrt(1.0 + q);
+    Bent b = bend(PROBIT, mu / d);
+    return {b.loss, b.slope / d, b.curve / (d * d)};
+}
+
+// The root of an increasing function in [low, high] from a, by Newton's steps, halved where they
+// leave the interval; `gap(a)` is its value and the derivative.
+template <class Gap>
+inline double increasing_root(Gap gap, double a, double low, double high) {
+    for (int k = 0; k < 200; ++k) {
+        auto [value, rate] = gap(a);
+        if (value > 0.0)
+            high = smaller(high, a);
+        else
+            low = larger(low, a);
+        double next = a - value / rate;
+        if (!(low < next && next < high)) next = 0.5 * (low + high);
+        if (std::fabs(next - a) <= 1e-15 * (1.0 + std::fabs(a))) return next;
+        a = next;
+    }
+    return a;
+}
+
+struct Slope {
+    double value, rate;
+};
+
+// The a with (a - mu)/q + l'(a) = 0: the mode of N(a; mu, q) P(a).
+inline double proximal(int family, double mu, double q) {
+    if (q == 0.0) return mu;
+    auto gap = [=](double a) {
+        Bent b = bend(family, a);
+        return Slope{(a - mu) + q * b.slope, 1.0 + q * b.curve};
+    };
+    return increasing_root(gap, mu, mu, mu - q * bend(family, mu).slope);
+}
+
+// The a with a + q tanh(a/2) = mu.
+inline double improper(double mu, double q) {
+    auto gap = [=](double a) {
+        double t = std::tanh(0.5 * a);
+        return Slope{a + q * t - mu, 1.0 + 0.5 * q * (1.0 - t * t)};
+    };
+    return increasing_root(gap, mu / (1.0 + 0.5 * q), smaller(mu, 0.0), larger(mu, 0.0));
+}
+
+// Admit x, no feature of which is larger than `ceiling`, and look at it.
+template <class Vector>
+INLINE int admit_and_look(Block factor, Block work, Vector x, double ceiling) {
+    using namespace layout;
+    work(AT, CEILING) = ceiling;
+    int status = admit(work, x, factor.rows);
+    if (status == OK && work(AT, FRESH) == 0.0) status = primal::look(factor, work);
+    return status;
+}
+
+// What the label costs towards which mu points: -ln of its probability.
+inline double cost(int kind, int family, double mu, double root) {
+    double q = larger(root * root - 1.0, 0.0);
+    if (kind == AIOLI) return bend(family, improper(mu, q)).loss;
+    if (kind == LAPLACE) return bend(family, mu).loss;
+    return smooth(family, mu, q).loss;
+}
+
+// What the label of this sign would cost at x; NaN when x is refused.
+template <class Vector>
+INLINE double price_of(int kind, int family, Block factor, Block work, Vector x, double ceiling,
+                       double sign) {
+    using namespace layout;
+    if (admit_and_look(factor, work, x, ceiling) != OK) return NaN;
+    return cost(kind, family, sign * work(MEAN, 0), work(AT, ROOT));
+}
+
+// The probability of label 1 at x; NaN when x is refused.
+template <class Vector>
+INLINE double predict(int kind, int family, Block factor, Block work, Vector x, double ceiling) {
+    return std::exp(-price_of(kind, family, factor, work, x, ceiling, 1.0));
+}
+
+// Learn and book that x had the label of this sign; its log loss, or NaN: nothing is learned.
+//
+// `bound` is AIOLI's C.
+template <class Vector>
+INLINE double learn(int kind, int family, double bound, Block factor, Block work, Block book,
+                    Block scatter, Vector given, double ceiling, double sign) {
+    using namespace layout;
+    if (admit_and_look(factor, work, given, ceiling) != OK) return NaN;
+    Size n = factor.rows;
+    Row x = work[X].first(n), v = work[V];
+    double mu = sign * work(MEAN, 0), root = work(AT, ROOT);
+    double q = larger(root * root - 1.0, 0.0), slight = SLIGHT / larger(q, SLIGHT);
+    double price = 0.0, point = mu, c;
+    Bent b;
+    if (kind == AIOLI) {
+        point = improper(mu, q);
+        b = bend(family, point);
+        c = larger(b.curve / (1.0 + bound), slight);
+        double p = 1.0 + b.slope;  // probability given to what happened
+        price = 0.5 * (p * p * (q / (1.0 + c * q)) - (2.0 * p - 1.0) * (2.0 * p - 1.0) * q);
+    } else if (kind == LAPLACE) {
+        double paid = bend(family, mu).loss;
+        point = proximal(family, mu, q);
+        b = bend(family, point);
+        b.loss = paid;
+        c = larger(b.curve, slight);
+    } else {
+        b = smooth(family, mu, q);
+        double left = 1.0 - b.curve * q;  // what remains of the variance of w'x
+        c = larger(b.curve / larger(left, 1e-15), slight);  // 1/(1/curve - q)
+        b.slope *= 1.0 + c * q;  // the gain of the rotation is c/(1 + c q)
+    }
+    double thin = std::sqrt(c), target = sign * (point - b.slope / c);
+    if (!std::isfinite(b.loss + thin * target)) return NaN;
+    account::note(book, scatter, x, b.loss, sign);
+    for (Size k = 0; k < n; ++k) x[k] *= thin, v[k] *= thin;
+    work(Y, 0) = thin * target;
+    primal::absorb(factor, work);
+    ledger::add(book, account::PRICE, price);
+    ledger::add(book, account::LOGDET, std::log1p(c * q));
+    return b.loss;
+}
+
+}  // namespace noregret::margin

@@ -1,0 +1,16 @@
+// noregret._native: one submodule per header, its constants and functions by the same names.
+#define NOREGRET_IMPORTS_NUMPY
+#include "numpy.hpp"
+
+#include "bind.hpp"
+
+NB_MODULE(_native, m) {
+    if (_import_array() < 0) throw nanobind::python_error();
+    m.doc() = "Compiled rounds: one submodule per idea; see native/ for the equations.";
+    noregret::bind_gaussian(m);
+    noregret::bind_pools(m);
+    noregret::bind_binary(m);
+    noregret::bind_sparse(m);
+    noregret::bind_nets(m);
+    noregret::bind_rows(m);
+}

@@ -1,0 +1,141 @@
+// One round: the only file where core, rule and ledger meet.
+//
+// A factor that is wider than tall is [R z] of fixed experts, one that is taller than wide is
+// [T; w] of drifting ones.  Every check comes before the first write to `factor` or `ledger`, so
+// that a round that is refused leaves both as they were.
+#pragma once
+
+#include "drift.hpp"
+#include "ledger.hpp"
+#include "primal.hpp"
+#include "rules.hpp"
+
+namespace noregret::rounds {
+
+using namespace layout;
+
+INLINE int look(Block factor, Block work) {
+    return factor.rows < factor.cols ? primal::look(factor, work) : drift::look(factor, work);
+}
+
+// Admit x and look at it; the look stays in work[MEAN] and work[AT, ROOT].
+template <class Vector>
+INLINE int admit_and_look(Block factor, Block work, Vector x) {
+    Size n = factor.rows < factor.cols ? factor.rows : factor.cols;
+    int status = admit(work, x, n);
+    if (status == OK && work(AT, FRESH) == 0.0) status = look(factor, work);
+    return status;
+}
+
+// The forecast of the first outcome; NaN when x is refused, why in work[AT, STATUS].
+template <class Vector>
+INLINE double predict(Block factor, Block work, Vector x) {
+    Row at = work[AT];
+    int status = admit_and_look(factor, work, x);
+    at[STATUS] = status;
+    if (status != OK) return NaN;
+    return rules::forecast(int(at[RULE]), at[LEVEL], work(MEAN, 0), at[ROOT]);
+}
+
+// Look at an x of any size; means and root spread go to the caller's own `seen`.
+inline int look_unlimited(Block factor, Block work, Strided x, Row seen) {
+    Row at = work[AT];
+    double ceiling = at[CEILING];
+    at[CEILING] = LARGEST_FEATURE;
+    int status = admit_and_look(factor, work, x);
+    at[CEILING] = ceiling;
+    if (status == OK) {
+        for (Size k = 0; k < seen.n - 1; ++k) seen[k] = work(MEAN, k);
+        seen[seen.n - 1] = at[ROOT];
+    }
+    return status;
+}
+
+// Book the round that lies in `work`; return what the rule paid.
+INLINE double book(Block ledger, Block work, double fit) {
+    Row at = work[AT];
+    int rule = int(at[RULE]);
+    double level = at[LEVEL], root = at[ROOT], paid = 0.0, square = 0.0;
+    for (Size k = 0; k < ledger.rows - OUTCOMES; ++k) {
+        double mean = work(MEAN, k), y = work(Y, k);
+        double e = y - rules::forecast(rule, level, mean, root);
+        square += e * e;
+        paid += rule == BAYES ? rules::log_loss(level, mean, root, y) : e * e;
+    }
+    ledger::post(ledger, work, paid, square, fit);
+    return paid;
+}
+
+// Absorb the round that was looked at, book what it cost, drift on to the next round.
+INLINE void settle(Block factor, Block work, Block ledger) {
+    if (factor.rows < factor.cols) {
+        book(ledger, work, primal::absorb(factor, work));
+    } else {
+        book(ledger, work, drift::absorb(factor, work));
+        drift::diffuse(factor, work, work(AT, DRIFT));
+    }
+}
+
+// Look at x, absorb y, book what it cost, drift on to the next round.
+//
+// Of several outcomes, the caller has put those after the first into work[Y].
+template <class Vector>
+INLINE int learn(Block factor, Block work, Block ledger, Vector x, double y) {
+    work(Y, 0) = y;
+    Size m = factor.rows < factor.cols ? factor.cols - factor.rows : factor.rows - factor.cols;
+    for (Size k = 0; k < m; ++k)
+        if (!(std::fabs(work(Y, k)) <= LARGEST_OUTCOME)) return OUTCOME;  // NaN too
+    int status = admit_and_look(factor, work, x);
+    if (status == OK) settle(factor, work, ledger);
+    return status;
+}
+
+// Learn an x of any size and any number of outcomes, in one step for other threads.
+inline int learn_any(Block factor, Block work, Block ledger, Strided x, Row ys) {
+    Row at = work[AT];
+    for (Size k = 0; k < ys.n; ++k) work(Y, k) = ys[k];
+    double ceiling = at[CEILING];
+    at[CEILING] = LARGEST_FEATURE;
+    int status = learn(factor, work, ledger, x, ys[0]);
+    at[CEILING] = ceiling;
+    return status;
+}
+
+// Book the rounds that a core has replayed; fill in forecasts and losses.
+//
+// The fit comes from the core for all rounds together and is booked apart.
+inline void book_rows(Block ledger, Block work, Block xs, Block ys, Block means, Row roots,
+                      Block forecasts, Row losses) {
+    Size T = ys.rows, m = ys.cols;
+    int rule = int(work(AT, RULE));
+    double level = work(AT, LEVEL);
+    for (Size t = 0; t < T; ++t) {
+        Row x = xs[t];
+        double peak = 0.0;
+        for (Size k = 0; k < x.n; ++k) peak = larger(peak, std::fabs(x[k]));
+        work(AT, PEAK) = peak;
+        work(AT, NORM) = norm(x, peak);
+        work(AT, ROOT) = roots[t];
+        for (Size k = 0; k < m; ++k) {
+            work(MEAN, k) = means(t, k);
+            work(Y, k) = ys(t, k);
+            forecasts(t, k) = rules::forecast(rule, level, means(t, k), roots[t]);
+        }
+        losses[t] = book(ledger, work, 0.0);
+    }
+    work(AT, FRESH) = 0.0;
+}
+
+// Look at every row and learn nothing; -1, or the first row that overflows.
+inline Size look_rows(Block factor, Block work, Block xs, Block means, Row roots) {
+    for (Size t = 0; t < xs.rows; ++t) {
+        for (Size k = 0; k < xs.cols; ++k) work(X, k) = xs(t, k);
+        if (look(factor, work) != OK) return t;
+        for (Size k = 0; k < means.cols; ++k) means(t, k) = work(MEAN, k);
+        roots[t] = work(AT, ROOT);
+    }
+    work(AT, FRESH) = 0.0;
+    return -1;
+}
+
+}  // namespace noregret::rounds

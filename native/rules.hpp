@@ -1,0 +1,23 @@
+// (mean, root spread) -> forecast and loss; the compiled twin of noregret.gaussian.rules.
+#pragma once
+
+#include "layout.hpp"
+
+namespace noregret::rules {
+
+constexpr double TWO_PI = 6.283185307179586;
+
+// The point forecast; `level` is where the clipped rule clips.
+INLINE double forecast(int rule, double level, double mean, double root) {
+    if (rule == layout::AAR) return mean / root / root;
+    if (rule == layout::CLIPPED) return smaller(larger(mean, -level), level);
+    return mean;
+}
+
+// Log loss of the Bayesian rule; the others pay the square loss of their forecast.
+INLINE double log_loss(double noise_var, double mean, double root, double y) {
+    double e = (y - mean) / root;
+    return 0.5 * std::log(TWO_PI * noise_var) + std::log(root) + 0.5 * e * e / noise_var;
+}
+
+}  // namespace noregret::rules
