@@ -257,11 +257,15 @@ class NetRounds {
     continuum::Net net_;
 };
 
+static const nb::sig PREDICT("def predict(self, x: object, /) -> float | None");
+static const nb::sig LEARN("def learn(self, x: object, y: object, /) -> bool");
+static const nb::sig LEARN_LABEL("def learn(self, x: object, sign: float, /) -> bool");
+
 void bind_rows(nb::module_& m) {
     nb::module_ r = m.def_submodule("rows");
     nb::class_<Reader>(r, "Reader")
         .def(nb::init<Size>())
-        .def(nb::init<nb::dict>())
+        .def(nb::init<nb::dict>(), nb::sig("def __init__(self, slots: dict[Any, int], /) -> None"))
         .def("read", [](Reader& self, nb::handle x) -> nb::object {
             Strided row;
             if (!self.read(x.ptr(), row)) return nb::none();
@@ -270,24 +274,24 @@ void bind_rows(nb::module_& m) {
             double* to = data_of(reinterpret_cast<PyArrayObject*>(vector.ptr()));
             for (Size k = 0; k < row.n; ++k) to[k] = row[k];
             return vector;
-        });
+        }, nb::sig("def read(self, x: object, /) -> Vector | None"));
     r.def("number", [](nb::handle value) -> nb::object {
         double found;
         return read_number(value.ptr(), found) ? number_or_none(found) : nb::none();
-    });
+    }, nb::sig("def number(value: object, /) -> float | None"));
     nb::class_<GaussianRounds>(r, "GaussianRounds")
         .def(nb::init<Reader&, nb::object, nb::object, nb::object>())
-        .def("predict", &GaussianRounds::predict)
-        .def("learn", &GaussianRounds::learn);
+        .def("predict", &GaussianRounds::predict, PREDICT)
+        .def("learn", &GaussianRounds::learn, LEARN);
     using O = nb::object;
     nb::class_<MarginRounds>(r, "MarginRounds")
         .def(nb::init<Reader&, int, int, double, double, O, O, O, O>())
-        .def("predict", &MarginRounds::predict)
-        .def("learn", &MarginRounds::learn);
+        .def("predict", &MarginRounds::predict, PREDICT)
+        .def("learn", &MarginRounds::learn, LEARN_LABEL);
     nb::class_<SparseRounds>(r, "SparseRounds")
         .def(nb::init<Reader&, O, O>())
-        .def("predict", &SparseRounds::predict)
-        .def("learn", &SparseRounds::learn);
+        .def("predict", &SparseRounds::predict, PREDICT)
+        .def("learn", &SparseRounds::learn, LEARN);
     nb::class_<PoolRounds>(r, "PoolRounds")
         .def(nb::init<O, O, double, double>())
         .def("forecast", [](PoolRounds& self, Row said) { return self.forecast(said); })
@@ -298,12 +302,12 @@ void bind_rows(nb::module_& m) {
         });
     nb::class_<AutoRounds>(r, "AutoRounds")
         .def(nb::init<Reader&, O, double, O, O, O, O, O, O, PoolRounds&>())
-        .def("predict", &AutoRounds::predict)
-        .def("learn", &AutoRounds::learn);
+        .def("predict", &AutoRounds::predict, PREDICT)
+        .def("learn", &AutoRounds::learn, LEARN);
     nb::class_<NetRounds>(r, "NetRounds")
         .def(nb::init<Reader&, O, O, O, O, O, O, O, O, O, O, O, O, O>())
-        .def("predict", &NetRounds::predict)
-        .def("learn", &NetRounds::learn);
+        .def("predict", &NetRounds::predict, PREDICT)
+        .def("learn", &NetRounds::learn, LEARN);
 }
 
 }  // namespace noregret

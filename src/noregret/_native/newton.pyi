@@ -1,0 +1,5 @@
+"""Compiled; written by native/stubs.py.  The equations are in native/."""
+
+from noregret.types import Integers, Matrix, Vector
+
+def mode(arg0: int, arg1: Matrix, arg2: float, arg3: Vector, arg4: Matrix, arg5: Matrix, /) -> tuple: ...
