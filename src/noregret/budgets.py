@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import ParameterError, abbreviated
+from noregret.learner.fields import Array, Count, Mismatch, Special, Value
 from noregret.types import Matrix, Vector
 
 __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]
@@ -23,15 +24,15 @@ __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Wi
 CHUNK = 512  # rows whose features are made together, so that they stay in cache
 
 
-def _whole(name: str, value: Any) -> int:
+def _whole(name: str, value: object) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return int(value)
     raise ParameterError(f"{name} = {abbreviated(value)}: it must be a whole number of at least 1")
 
 
-def _positive(name: str, value: Any) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if number and 1e-30 <= value <= 1e30:
+def _positive(name: str, value: object) -> float:
+    real = not isinstance(value, bool)
+    if real and isinstance(value, int | float | np.integer | np.floating) and 1e-30 <= value <= 1e30:
         return float(value)
     raise ParameterError(f"{name} = {abbreviated(value)}: it must be a number > 0 (1e-30 to 1e30)")
 
@@ -47,6 +48,11 @@ class FeatureMap:
         """k(x, x) of the kernel that the map stands for."""
         raise NotImplementedError
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many inputs it takes, and how many features it gives."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, slots=True)
 class Nystrom:
@@ -58,6 +64,8 @@ class Nystrom:
     >>> Nystrom(300)
     Nystrom(size=300, tolerance=1e-06)
     """
+
+    FIELDS = (Value("size"), Value("tolerance"))
 
     size: int
     tolerance: float = 1e-6
@@ -81,6 +89,8 @@ class RandomFourier:
     (1, 300)
     """
 
+    FIELDS = (Value("size"), Value("width"), Value("seed"))
+
     size: int
     width: float = 1.0
     seed: int = 0
@@ -101,8 +111,15 @@ class RandomFourier:
 
 
 class _Fourier(FeatureMap):
+    FIELDS = (Array("frequencies", ("n", "k")),)  # NumPy's random numbers may change
+
     def __init__(self, frequencies: Matrix) -> None:
         self.frequencies = frequencies
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, half = self.frequencies.shape
+        return n, 2 * half
 
     def features(self, X: Matrix) -> Matrix:
         half = self.frequencies.shape[1]
@@ -127,6 +144,8 @@ class Taylor:
     (1, 55)
     """
 
+    FIELDS = (Value("degree"), Value("width"))
+
     degree: int
     width: float = 1.0
 
@@ -145,6 +164,8 @@ class Polynomial:
     array([[1.]])
     """
 
+    FIELDS = (Value("degree"),)
+
     degree: int
 
     def map(self, n: int) -> FeatureMap:
@@ -152,8 +173,28 @@ class Polynomial:
         return _Monomials(n, _whole("degree", self.degree), None)
 
 
+class _Many:
+    """How many monomials: a core of size x size numbers follows, wherever a map is stored."""
+
+    @staticmethod
+    def write(_: Any, size: int) -> int:
+        return size
+
+    @staticmethod
+    def read(f: Any, name: str) -> int:
+        size: int = f.whole(name, 1, math.isqrt(f.reader.left))
+        return size
+
+
 class _Monomials(FeatureMap):
     """Monomials up to a degree with the weights of (1 + x'z)^degree or of the Gaussian kernel."""
+
+    FIELDS = (
+        Count("inputs", 1, 2**20),
+        Count("degree", 1, 2**10),
+        Value("width"),
+        Special("size", _Many),
+    )
 
     def __init__(self, n: int, degree: int, width: float | None) -> None:
         self.degree, self.width = degree, width
@@ -171,6 +212,25 @@ class _Monomials(FeatureMap):
                     number = 1.0 / (repeats * width ** (2 * d))
                 weights.append(math.sqrt(number))
         self.weights = np.array(weights)
+
+    def stored(self) -> tuple[object, ...]:
+        n, size = self.shape
+        return n, self.degree, self.width, size
+
+    @classmethod
+    def restored(cls, n: int, degree: int, width: float | None, size: int) -> _Monomials:
+        if width is not None and not (type(width) is float and 1e-30 <= width <= 1e30):
+            raise Mismatch("has an invalid width")
+        if math.comb(n + degree, degree) != size:
+            raise Mismatch(f"has {size} monomials, which {n} inputs of degree {degree} do not have")
+        try:
+            return cls(n, degree, width)
+        except ArithmeticError as beyond:
+            raise Mismatch(f"does not fit in float64: {beyond}") from None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return 1 + max((variable for _, variable in self.terms), default=-1), len(self.weights)
 
     @np.errstate(over="ignore", invalid="ignore")  # who looks at what overflows refuses it
     def features(self, X: Matrix) -> Matrix:
@@ -201,6 +261,8 @@ class Window:
     >>> Window(500)
     Window(size=500)
     """
+
+    FIELDS = (Value("size"),)
 
     size: int
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from noregret._ops import layout
 from noregret._ops.ledger import add as compensated
+from noregret.learner.fields import Mismatch
 from noregret.types import Matrix
 
-__all__ = ["Totals", "add", "merged", "open_ledger", "totals"]
+__all__ = ["Totals", "add", "check_stored", "merged", "open_ledger", "totals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,15 @@ def open_ledger(m: int) -> Matrix:
     ledger = np.zeros((layout.OUTCOMES + m, 2))
     ledger[layout.ROUNDS, 1] = 1.0  # one worker so far
     return ledger
+
+
+def check_stored(ledger: Matrix, m: int) -> None:
+    """Refuse an array from a file that cannot be the ledger of m outcomes."""
+    if ledger.shape != (layout.OUTCOMES + m, 2):
+        raise Mismatch("has a ledger of another shape")
+    counts = ledger[layout.ROUNDS]
+    if not ((counts >= 0.0) & (counts <= 2.0**53) & (counts == np.floor(counts))).all():
+        raise Mismatch("has invalid counts of rounds")
 
 
 def add(ledger: Matrix, row: int, term: float) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import layout
+from noregret.learner.fields import Count, Mismatch, Real
 from noregret.types import Matrix, Vector
 
 __all__ = ["Rule", "aar", "bayes", "clipped", "ridge"]
@@ -33,8 +34,17 @@ class Rule:
     array([[1.5]])
     """
 
+    FIELDS = (Count("code", 0, layout.BAYES), Real("level", 0.0, 1e300))
+
     code: int
     level: float = 0.0
+
+    @classmethod
+    def restored(cls, code: int, level: float) -> Rule:
+        """The rule of these values."""
+        if (level > 0.0) != (code in (layout.CLIPPED, layout.BAYES)):
+            raise Mismatch("has a level that does not go with it")
+        return cls(code, level)
 
     @property
     def clip(self) -> float | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from noregret._ops.layout import AAR, BAYES, CLIPPED
 from noregret.budgets import RandomFourier, Window
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.gaussian.facts import StreamFacts, declared_bound
@@ -32,9 +33,42 @@ __all__ = [
     "kernel_aar_horizon_bound",
     "ridge_equality",
     "ridge_norm_bound",
+    "statements",
+    "theorems_of",
 ]
 
 Theorem = Callable[[StreamFacts], Certificate]
+
+
+def statements(s: StreamFacts) -> list[Certificate]:
+    """Every statement that applies, the main one first."""
+    return [*(theorem(s) for theorem in theorems_of(s)), *budget_report(s)]
+
+
+def theorems_of(s: StreamFacts) -> list[Theorem]:
+    """Which theorems apply to a rule and its experts, the main one first."""
+    found: list[Theorem]
+    if s.rule == AAR:
+        found = [aar_bound, aar_leverage_bound, aar_exact_loss, ridge_equality]
+        if s.kernel:
+            found.append(kernel_aar_horizon_bound)
+        elif not s.drifting:
+            found.append(aar_determinant_bound)
+    elif s.rule == BAYES:
+        found = [bayesian_equality, ridge_equality, ridge_norm_bound]
+        if not s.drifting:
+            found.append(bayesian_determinant_bound)
+        if s.linear:
+            found += [kakade_ng_log_loss_bound, kakade_ng_square_loss_bound]
+    elif s.rule == CLIPPED:
+        found = [clipped_bound, clipped_leverage_bound, ridge_equality]
+        if not s.drifting:
+            found.insert(2, clipped_determinant_bound)
+    else:
+        found = [ridge_equality, ridge_norm_bound]
+        if s.linear:
+            found.append(kakade_ng_square_loss_bound)
+    return found
 
 
 def _state(

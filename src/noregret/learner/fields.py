@@ -24,9 +24,11 @@ __all__ = [
     "Count",
     "Field",
     "Group",
+    "Labels",
     "Mismatch",
     "Part",
     "Parts",
+    "Points",
     "Real",
     "Special",
     "Truth",
@@ -127,6 +129,21 @@ class Value(Field):
 
     name: str
     called: str | None = None  # in messages and for `load(path, called=...)`
+
+
+@dataclass(frozen=True, slots=True)
+class Labels(Field):
+    """A list of names, all different: text, numbers, whatever a dictionary takes."""
+
+    name: str
+    called: str  # in messages: "the feature name"
+
+
+@dataclass(frozen=True, slots=True)
+class Points(Field):
+    """Inputs of a kernel: a matrix of vectors, or a list of objects."""
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,22 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """A number, or a function of the round, whose values are checked when it is asked."""
+
+    number: Number
+    metavar: str = "NUMBER"
+
+    def check(self, name: str, value: object) -> object:
+        """The number as a float, or the function."""
+        return value if callable(value) else self.number.check(name, value)
+
+    def read(self, text: str) -> float:
+        """The number in a text."""
+        return float(text)
+
+
+@dataclass(frozen=True, slots=True)
 class NonZero(Number):
     """A real number whose size is within limits, of either sign."""
 
@@ -252,7 +268,7 @@ POSITIVE = Number(1e-300, 1e300, "a number > 0 (1e-300 to 1e300)")
 PARAMETERS: dict[str, Parameter] = {
     "prior_precision": Parameter(POSITIVE, "a > 0: what a unit of squared weight costs an expert"),
     "drift": Parameter(
-        Number(0.0, 1e300, "a number >= 0, or a function of the round"),
+        Schedule(Number(0.0, 1e300, "a number >= 0, or a function of the round")),
         "1/a_t >= 0: how cheaply experts may change; 0: they are fixed",
     ),
     "clip": Parameter(POSITIVE, "forecasts are clipped to [-CLIP, CLIP]"),

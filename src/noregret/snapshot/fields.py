@@ -4,25 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from noregret.kernels import chosen_in, kernel_of
 from noregret.learner.fields import (
     Array,
     Count,
     Field,
     Group,
+    Labels,
     Mismatch,
     Part,
     Parts,
+    Points,
     Real,
     Special,
     Truth,
     Value,
     Word,
 )
+from noregret.snapshot.values import spread
 
 if TYPE_CHECKING:
     from noregret.snapshot.kinds import Fields, Writer
 
-__all__ = ["read_fields", "read_learner", "write_fields", "write_learner"]
+__all__ = [
+    "read_fields",
+    "read_kernel",
+    "read_learner",
+    "write_fields",
+    "write_kernel",
+    "write_learner",
+]
 
 
 def values_of(thing: Any) -> list[Any]:
@@ -52,6 +65,13 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
         return write_fields(w, value)
     if isinstance(field, Value):
         return w.value(value, field.called or field.name)
+    if isinstance(field, Labels):
+        return ["list", *(w.value(label, f"{field.called} {label!r}") for label in value)]
+    if isinstance(field, Points):
+        if isinstance(value, np.ndarray):
+            return {"as": "vectors", "points": w.numbers(value)}
+        listed = [w.value(x, f"input {t}") for t, x in enumerate(value)]
+        return {"as": "objects", "points": listed}
     if isinstance(field, Special):
         form: Any = field.form
         return form.write(w, value)
@@ -92,6 +112,10 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
         return f.text(field.name, field.choices)
     if isinstance(field, Value):
         return f.value(field.name)
+    if isinstance(field, Labels):
+        return _labels(f, field.name)
+    if isinstance(field, Points):
+        return _points(f, field.name)
     assert isinstance(field, Special)
     form: Any = field.form
     return form.read(f, field.name)
@@ -107,6 +131,53 @@ def _numbers(f: Fields, field: Array, sizes: dict[str, int]) -> Any:
         if length != due:
             raise f.wrong(f"has {field.name} of shape {list(found)}, where {side} is {due}")
     return f.numbers(field.name, *found, finite=field.finite)
+
+
+def _labels(f: Fields, name: str) -> list[Any]:
+    """A list of names that a dictionary takes, and takes fast."""
+    labels = f.value(name)
+    if type(labels) is not list:
+        raise f.wrong("has no list of names")
+    try:
+        spread(labels)
+        distinct = len(set(labels)) == len(labels)
+    except TypeError as unhashable:
+        raise f.wrong(f"has a name that cannot be one: {unhashable}") from None
+    if not distinct:
+        raise f.wrong("has a name twice")
+    return labels
+
+
+def _points(f: Fields, name: str) -> Any:
+    """A matrix, or a list of objects; whether it fits its space is for the caller to see."""
+    inner = f.inner(name)
+    if inner.text("as", ("vectors", "objects")) == "vectors":
+        points = inner.numbers("points", *inner.shape("points", 2))
+        inner.done()
+        return points
+    listed, where = inner.kept("points")
+    inner.done()
+    if type(listed) is not list:
+        raise f.wrong("has no list of inputs")
+    return [f.reader.value(x, f"{where}[{t}]") for t, x in enumerate(listed)]
+
+
+# scikit-learn's kernels: their parameters
+
+
+def write_kernel(w: Writer, kernel: Any) -> dict[str, Any]:
+    """A kernel of scikit-learn: its parameters."""
+    return {"parameters": {name: w.value(v, name) for name, v in chosen_in(kernel).items()}}
+
+
+def read_kernel(f: Fields, type_: Any) -> Any:
+    """A kernel of scikit-learn with its parameters, each checked."""
+    chosen = f.values("parameters")
+    f.done()
+    try:
+        return kernel_of(type_, chosen)
+    except Mismatch as wrong:
+        raise f.wrong(str(wrong)) from None
 
 
 # Learners: parameters as the user gave them, and the state, which may have been learned with others

@@ -18,8 +18,16 @@ import numpy as np
 
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
+from noregret.kernels import KERNELS
 from noregret.learner.base import OnlineLearner
-from noregret.snapshot.fields import read_fields, read_learner, write_fields, write_learner
+from noregret.snapshot.fields import (
+    read_fields,
+    read_kernel,
+    read_learner,
+    write_fields,
+    write_kernel,
+    write_learner,
+)
 from noregret.snapshot.values import decoded, encoded, forged
 from noregret.types import Matrix
 
@@ -39,7 +47,31 @@ class Kind:
     read: Callable[[Fields], Any]
 
 
-HOMES: dict[str, str] = {}
+SKLEARN = "sklearn.gaussian_process.kernels"
+
+HOMES: dict[str, str] = {
+    "AAR": "gaussian.learners.AAR",
+    "BayesianRidge": "gaussian.learners.BayesianRidge",
+    "DictionaryDoor": "inputs.kernel_spaces.NystromSpace",
+    "Fourier": "budgets._Fourier",
+    "Inputs": "inputs.kernel_spaces.KernelInputs",
+    "Kernel": "kernels.Kernel",
+    "KernelStream": "gaussian.kernel_stream.KernelStream",
+    "MapDoor": "inputs.kernel_spaces.MappedSpace",
+    "Monomials": "budgets._Monomials",
+    "Names": "inputs.spaces.Names",
+    "Nystrom": "budgets.Nystrom",
+    "Plan": "gaussian.stream.Plan",
+    "Polynomial": "budgets.Polynomial",
+    "Positions": "inputs.spaces.Positions",
+    "RandomFourier": "budgets.RandomFourier",
+    "Ridge": "gaussian.learners.Ridge",
+    "Rule": "gaussian.rules.Rule",
+    "Stream": "gaussian.stream.Stream",
+    "Taylor": "budgets.Taylor",
+    "Window": "budgets.Window",
+    **{f"sklearn.{name}": f"{SKLEARN}.{name}" for name in KERNELS},
+}
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
 
@@ -63,18 +95,26 @@ def kind_called(name: str) -> Kind:
     """The kind of this name: one that declares its fields is loaded when it is first met."""
     if name not in BY_NAME:
         module, _, called = HOMES[name].rpartition(".")
-        declare(name, getattr(importlib.import_module(f"noregret.{module}"), called))
+        home = module if module == SKLEARN else f"noregret.{module}"
+        declare(name, getattr(importlib.import_module(home), called))
     return BY_NAME[name]
+
+
+def kind_in(stored: Any) -> Kind | None:
+    """The kind of an object in a file, if it is on the list."""
+    name = stored.get("is") if type(stored) is dict else None
+    known = type(name) is str and (name in BY_NAME or name in HOMES)
+    return kind_called(str(name)) if known else None
 
 
 def declare(name: str, type_: type) -> None:
     """Put a type with declared fields on the list."""
-    write, read = (
-        (write_learner, read_learner)
-        if issubclass(type_, OnlineLearner)
-        else (write_fields, read_fields)
-    )
-    register(type_, write, lambda f: read(f, type_), name)
+    if issubclass(type_, OnlineLearner):
+        register(type_, write_learner, lambda f: read_learner(f, type_), name)
+    elif type_.__module__ == SKLEARN:
+        register(type_, write_kernel, lambda f: read_kernel(f, type_), name)
+    else:
+        register(type_, write_fields, lambda f: read_fields(f, type_), name)
 
 
 def kind_of(type_: type) -> Kind | None:
@@ -82,7 +122,7 @@ def kind_of(type_: type) -> Kind | None:
     if type_ not in BY_TYPE:
         home = f"{type_.__module__.removeprefix('noregret.')}.{type_.__qualname__}"
         if home in NAMES:
-            declare(NAMES[home], type_)
+            kind_called(NAMES[home])
     return BY_TYPE.get(type_)
 
 
@@ -167,8 +207,7 @@ class Reader:
 
     def thing(self, stored: Any, types: tuple[type, ...], where: str) -> Any:
         """A thing of one of these types."""
-        name = stored.get("is") if type(stored) is dict else None
-        kind = BY_NAME.get(name) if type(name) is str else None
+        kind = kind_in(stored)
         if kind is None or kind.type not in types:
             wanted = " or ".join(t.__name__ for t in types)
             raise forged(where, f"= {abbreviated(stored)} is no {wanted}")
@@ -188,7 +227,10 @@ class Reader:
     def _beyond(self, stored: Any, where: str) -> Any:
         if type(stored) is dict and "given" in stored:
             return self.foreign(stored, where)
-        return self.thing(stored, tuple(BY_TYPE), where)
+        kind = kind_in(stored)
+        if kind is None:
+            raise forged(where, f"= {abbreviated(stored)} is no value")
+        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
 
     def foreign(self, stored: Any, where: str) -> Any:
         """A function that the caller gives back."""

@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops import layout, margin
+from noregret._ops import margin
 from noregret.experts.aggregating import AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights
 from noregret.experts.auto import Auto, State
 from noregret.experts.pool import Pool
 from noregret.experts.safe import SafeLogistic, SafeOSLOG
-from noregret.gaussian.kernel_stream import KernelStream
 from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
-from noregret.gaussian.stream import Stream
 from noregret.glm.binary import PosteriorState
 from noregret.glm.exact import Exact
 from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogistic
@@ -95,24 +93,6 @@ def _made(type_: Any, f: Fields) -> Any:
     if set(chosen) != set(_names(type_)):
         raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
     return type_(**chosen)
-
-
-# Gaussian learners --------------------------------------------------------------------------
-
-
-def _write_stream(w: Writer, stream: Any) -> Any:
-    return {"stream": w.thing(stream)}
-
-
-def _read_stream(*codes: int) -> ReadState:
-    def read(f: Fields, _: Any) -> Any:
-        stream = f.thing("stream", Stream, KernelStream)
-        f.done()
-        if stream.plan.rule.code not in codes:
-            raise f.wrong("has the rule of another learner")
-        return stream
-
-    return read
 
 
 # Sparse learners ----------------------------------------------------------------------------
@@ -275,9 +255,7 @@ def _read_line(f: Fields, one: Any) -> LagBuffer:
 
 # The list -----------------------------------------------------------------------------------
 
-learner(Ridge, _write_stream, _read_stream(layout.RIDGE, layout.CLIPPED), "_state")
-learner(BayesianRidge, _write_stream, _read_stream(layout.BAYES), "_state")
-learner(AAR, _write_stream, _read_stream(layout.AAR), "_state")
+LEARNERS += [Ridge, BayesianRidge, AAR]
 declare("OSLOG", OSLOG)
 LEARNERS.append(OSLOG)
 learner(MAPLogistic, _write_belief, _read_belief(margin.LAPLACE, Mode))
