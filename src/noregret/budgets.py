@@ -16,6 +16,7 @@ import numpy as np
 
 from noregret.errors import ParameterError, abbreviated
 from noregret.learner.fields import Array, Count, Mismatch, Special, Value
+from noregret.learner.parameters import Number, Whole
 from noregret.types import Matrix, Vector
 
 __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]
@@ -24,17 +25,8 @@ __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Wi
 CHUNK = 512  # rows whose features are made together, so that they stay in cache
 
 
-def _whole(name: str, value: object) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a whole number of at least 1")
-
-
-def _positive(name: str, value: object) -> float:
-    real = not isinstance(value, bool)
-    if real and isinstance(value, int | float | np.integer | np.floating) and 1e-30 <= value <= 1e30:
-        return float(value)
-    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a number > 0 (1e-30 to 1e30)")
+WHOLE = Whole(1, 10**100, "a whole number of at least 1")
+WIDTH = Number(1e-30, 1e30, "a number > 0 (1e-30 to 1e30)")
 
 
 class FeatureMap:
@@ -72,7 +64,7 @@ class Nystrom:
 
     def check(self) -> None:
         """Raise if the numbers make no sense."""
-        _whole("size", self.size)
+        WHOLE.check("size", self.size)
         if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
             raise ParameterError(
                 f"tolerance = {abbreviated(self.tolerance)}: it must be a number in [0, 1)"
@@ -97,7 +89,7 @@ class RandomFourier:
 
     def map(self, n: int) -> FeatureMap:
         """The map for inputs of n numbers."""
-        half, odd = divmod(_whole("size", self.size), 2)
+        half, odd = divmod(WHOLE.check("size", self.size), 2)
         if odd:
             raise ParameterError(
                 f"size = {abbreviated(self.size)}: cosines come with sines, give an even one"
@@ -107,7 +99,7 @@ class RandomFourier:
                 f"seed = {abbreviated(self.seed)}: it must be a whole number of at least 0"
             )
         rng = np.random.default_rng(self.seed)
-        return _Fourier(rng.standard_normal((n, half)) / _positive("width", self.width))
+        return _Fourier(rng.standard_normal((n, half)) / WIDTH.check("width", self.width))
 
 
 class _Fourier(FeatureMap):
@@ -151,7 +143,7 @@ class Taylor:
 
     def map(self, n: int) -> FeatureMap:
         """The map for inputs of n numbers."""
-        return _Monomials(n, _whole("degree", self.degree), _positive("width", self.width))
+        return _Monomials(n, WHOLE.check("degree", self.degree), WIDTH.check("width", self.width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +162,7 @@ class Polynomial:
 
     def map(self, n: int) -> FeatureMap:
         """The map for inputs of n numbers."""
-        return _Monomials(n, _whole("degree", self.degree), None)
+        return _Monomials(n, WHOLE.check("degree", self.degree), None)
 
 
 class _Many:
@@ -268,4 +260,4 @@ class Window:
 
     def check(self) -> None:
         """Raise if the number makes no sense."""
-        _whole("size", self.size)
+        WHOLE.check("size", self.size)

@@ -46,11 +46,20 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
     STATE = Part("stream", ("Stream", "KernelStream"))
     RULES: ClassVar[tuple[int, ...]]  # the codes of the rules that are its own
 
-    prior_precision: float
-    kernel: object
-    drift: Drift
-    fit_intercept: bool
-    budget: Budget | None
+    def __init__(
+        self,
+        prior_precision: float = 1.0,
+        *,
+        kernel: object = None,
+        drift: Drift = 0.0,
+        fit_intercept: bool = False,
+        budget: Budget | None = None,
+    ) -> None:
+        self.prior_precision = prior_precision
+        self.kernel = kernel
+        self.drift = drift
+        self.fit_intercept = fit_intercept
+        self.budget = budget
 
     def _rule(self) -> Rule:
         raise NotImplementedError

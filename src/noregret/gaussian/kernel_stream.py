@@ -169,12 +169,8 @@ class KernelStream(GaussianStream):
         else:
             stream = self.copy()
             track = _one_by_one(stream.core, xs, ys)
-        forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
-        rounds.settle(
-            stream.ledger, self.work, sizes, ys, track.mean, track.root, forecasts, losses
-        )
         add(stream.ledger, layout.FIT, track.fit)
-        return stream, stream.replayed(track, forecasts, losses)
+        return stream, stream.book_rows(self.work, sizes, ys, track)
 
     def look_rows(self, X: Table) -> tuple[Matrix, Vector]:
         """Means and root spreads at every row; nothing is learned."""

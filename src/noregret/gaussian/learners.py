@@ -70,12 +70,10 @@ class Ridge(Gaussian):
         fit_intercept: bool = False,
         budget: Budget | None = None,
     ) -> None:
-        self.prior_precision = prior_precision
-        self.kernel = kernel
-        self.drift = drift
+        super().__init__(
+            prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
+        )
         self.clip = clip
-        self.fit_intercept = fit_intercept
-        self.budget = budget
 
     def _rule(self) -> Rule:
         return rules.ridge() if self.clip is None else rules.clipped(self._checked("clip"))
@@ -127,12 +125,10 @@ class BayesianRidge(Gaussian):
         fit_intercept: bool = False,
         budget: Budget | None = None,
     ) -> None:
-        self.prior_precision = prior_precision
+        super().__init__(
+            prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
+        )
         self.noise_var = noise_var
-        self.kernel = kernel
-        self.drift = drift
-        self.fit_intercept = fit_intercept
-        self.budget = budget
 
     def _rule(self) -> Rule:
         return rules.bayes(self._checked("noise_var"))
@@ -212,21 +208,6 @@ class AAR(Gaussian):
     """
 
     RULES = (layout.AAR,)
-
-    def __init__(
-        self,
-        prior_precision: float = 1.0,
-        *,
-        kernel: object = None,
-        drift: Drift = 0.0,
-        fit_intercept: bool = False,
-        budget: Budget | None = None,
-    ) -> None:
-        self.prior_precision = prior_precision
-        self.kernel = kernel
-        self.drift = drift
-        self.fit_intercept = fit_intercept
-        self.budget = budget
 
     def _rule(self) -> Rule:
         return rules.aar()

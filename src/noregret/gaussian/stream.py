@@ -20,7 +20,7 @@ from noregret._ops.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, 
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
 from noregret.errors import FeatureError, InputError, MergeError, NumericalError, OutcomeError
-from noregret.gaussian.cores import Core, DriftCore, PrimalCore
+from noregret.gaussian.cores import DriftCore, PrimalCore
 from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.cores.stored import StoredCore
@@ -85,7 +85,7 @@ class GaussianStream:
     __slots__ = ()
 
     plan: Plan
-    core: Core | DualCore
+    core: PrimalCore | DriftCore | DualCore
     ledger: Matrix
     scalar: bool  # an outcome is a number, not a vector
 
@@ -130,18 +130,18 @@ class GaussianStream:
         with self.closed():
             sums = totals(self.ledger)
         plan, core = self.plan, self.core
-        kernel = isinstance(core, DualCore)
+        features, priors = (0, core.priors) if isinstance(core, DualCore) else (core.shape[0], 0.0)
         return StreamFacts(
             totals=sums,
-            features=0 if isinstance(core, DualCore) else core.shape[0],
+            features=features,
             prior_precision=plan.prior_precision,
             prior_var=core.prior_var(),
             drifting=core.drifts,
             rule=plan.rule.code,
             noise_var=plan.rule.noise_var,
             clip=plan.rule.clip,
-            kernel=kernel,
-            priors=core.priors if isinstance(core, DualCore) else 0.0,
+            kernel=isinstance(core, DualCore),
+            priors=priors,
             budget=plan.budget,
             **bounds,
         )
@@ -150,8 +150,10 @@ class GaussianStream:
         """Every statement that applies, the main one first."""
         return statements(self.facts())
 
-    def replayed(self, track: Track, forecasts: Matrix, losses: Vector) -> Replay:
-        """What a replay gives back."""
+    def book_rows(self, work: Matrix, xs: Matrix, ys: Matrix, track: Track) -> Replay:
+        """Book what the core has replayed, its fit aside; what a replay gives back."""
+        forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
+        rounds.settle(self.ledger, work, xs, ys, track.mean, track.root, forecasts, losses)
         with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
             spread = track.root * track.root
         facts = self.facts()
@@ -342,14 +344,10 @@ class Stream(GaussianStream):
                 rows, ys = (rows * roots)[counted], (ys * roots)[counted]
             fit = stream.ledger[layout.FIT].copy()  # goes on, so that cuts leave no trace
             track = core.replay(rows, ys, fit)
-            forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
-            rounds.settle(
-                stream.ledger, core.work, rows, ys, track.mean, track.root, forecasts, losses
-            )
             stream.ledger[layout.FIT] = fit
             if missed:
                 add(stream.ledger, layout.MISSED, missed)
-            return stream, stream.replayed(track, forecasts, losses)
+            return stream, stream.book_rows(core.work, rows, ys, track)
 
     def look_rows(self, X: Table) -> tuple[Matrix, Vector]:
         """Means and root spreads at every row; nothing is learned."""
