@@ -230,7 +230,9 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
         }
         bounds = {name: positive(name, v) for name, v in given.items() if v is not None}
         with self._lock:
-            facts = self._learned().facts(**bounds)
+            stream = self._learned()
+            with stream.closed():
+                facts = stream.facts(**bounds)
         return statements(facts)
 
     def hindsight(self) -> Hindsight:

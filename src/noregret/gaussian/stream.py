@@ -126,10 +126,8 @@ class GaussianStream:
         return values[:, 0] if self.scalar else values
 
     def facts(self, **bounds: float) -> StreamFacts:
-        """The stream as the theorems see it; the caller holds the lock."""
-        with self.closed():
-            sums = totals(self.ledger)
-        plan, core = self.plan, self.core
+        """The stream as the theorems see it; the caller holds the lock and has closed it."""
+        sums, plan, core = totals(self.ledger), self.plan, self.core
         features, priors = (0, core.priors) if isinstance(core, DualCore) else (core.shape[0], 0.0)
         return StreamFacts(
             totals=sums,
@@ -148,7 +146,9 @@ class GaussianStream:
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
-        return statements(self.facts())
+        with self.closed():
+            facts = self.facts()
+        return statements(facts)
 
     def book_rows(self, work: Matrix, xs: Matrix, ys: Matrix, track: Track) -> Replay:
         """Book what the core has replayed, its fit aside; what a replay gives back."""

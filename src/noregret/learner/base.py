@@ -146,7 +146,8 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
             if state is None:
                 state, read = self._start_table(X, y)
             self._state, replay = state.replay(read, y, **more)
-        return replace(replay, library=library_of(X))
+        library = library_of(X)
+        return replay if library == replay.library else replace(replay, library=library)
 
     def predict(self, X: Table) -> Vector:
         """Forecasts at every row, from what has been learned so far; nothing is learned."""
