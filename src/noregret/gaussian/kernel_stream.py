@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -81,21 +82,9 @@ class KernelStream(GaussianStream):
         return self.plan, self.inputs, self.scalar, *counts, self.ledger, points, *core.rows()
 
     @classmethod
-    def restored(  # the order of FIELDS
-        cls,
-        plan: Plan,
-        inputs: KernelInputs,
-        scalar: bool,  # noqa: FBT001
-        m: int,
-        counted: int,
-        size: int,
-        prior: float,
-        priors: float,
-        ledger: Matrix,
-        points: Inputs,
-        *rows: Matrix,
-    ) -> KernelStream:
+    def restored(cls, plan: Plan, inputs: KernelInputs, *values: Any) -> KernelStream:
         """The stream of these values."""
+        scalar, m, counted, size, prior, priors, ledger, points, *rows = values
         if plan.kernel is None or not isinstance(plan.budget, Window | None):
             raise Mismatch("has no kernel, or a budget that makes no sense")
         if scalar and m != 1:
@@ -104,8 +93,8 @@ class KernelStream(GaussianStream):
             core = _core(plan, m)
         except NoRegretError as wrong:
             raise Mismatch(f"has a budget that makes no sense: {wrong}") from None
-        due = counted if core.window is None else min(counted, core.window)
-        if not (size == due if core.window is None else size <= due):
+        kept = range(1, min(counted, core.window) + 1) if core.window else [counted]
+        if size not in kept:
             raise Mismatch(f"keeps {size} of {counted} rounds")
         check_stored(ledger, m)
         points = inputs.restored_points(points)

@@ -212,16 +212,9 @@ class Stream(GaussianStream):
         return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core
 
     @classmethod
-    def restored(  # the order of FIELDS
-        cls,
-        plan: Plan,
-        space: FeatureSpace,
-        scalar: bool,  # noqa: FBT001
-        m: int,
-        ledger: Matrix,
-        stored: StoredCore,
-    ) -> Stream:
+    def restored(cls, plan: Plan, space: FeatureSpace, *values: Any) -> Stream:
         """The stream of these values."""
+        scalar, m, ledger, stored = values
         if scalar and m != 1:
             raise Mismatch(f"has {m} outcomes that are one number")
         check_stored(ledger, m)
