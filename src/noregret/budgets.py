@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 
 from noregret.errors import ParameterError, abbreviated
-from noregret.learner.fields import Array, Count, Mismatch, Special, Value
+from noregret.learner.fields import Array, Count, Mismatch, Value
 from noregret.learner.parameters import Number, Whole
 from noregret.types import Matrix, Vector
 
@@ -165,19 +164,6 @@ class Polynomial:
         return _Monomials(n, WHOLE.check("degree", self.degree), None)
 
 
-class _Many:
-    """How many monomials: a core of size x size numbers follows, wherever a map is stored."""
-
-    @staticmethod
-    def write(_: Any, size: int) -> int:
-        return size
-
-    @staticmethod
-    def read(f: Any, name: str) -> int:
-        size: int = f.whole(name, 1, math.isqrt(f.reader.left))
-        return size
-
-
 class _Monomials(FeatureMap):
     """Monomials up to a degree with the weights of (1 + x'z)^degree or of the Gaussian kernel."""
 
@@ -185,7 +171,7 @@ class _Monomials(FeatureMap):
         Count("inputs", 1, 2**20),
         Count("degree", 1, 2**10),
         Value("width"),
-        Special("size", _Many),
+        Count("size", 1, squared=True),  # a core follows, wherever a map is stored
     )
 
     def __init__(self, n: int, degree: int, width: float | None) -> None:

@@ -97,6 +97,7 @@ class Count(Field):
     name: str
     low: int = 0
     high: int = LARGEST_COUNT
+    squared: bool = False  # as many numbers as its square follow in the file
 
 
 @dataclass(frozen=True, slots=True)

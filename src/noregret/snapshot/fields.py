@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,8 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
     if isinstance(field, Group):
         return read_fields(f.inner(field.name), field.type_)
     if isinstance(field, Count):
-        return f.whole(field.name, field.low, field.high)
+        most = math.isqrt(f.reader.left) if field.squared else field.high
+        return f.whole(field.name, field.low, min(field.high, most))
     if isinstance(field, Real):
         return f.number(field.name, field.low, field.high)
     if isinstance(field, Truth):
