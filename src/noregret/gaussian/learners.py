@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 from noregret._ops import layout
-from noregret.gaussian import rules
 from noregret.gaussian.base import Gaussian
 from noregret.gaussian.cores import PrimalCore
 from noregret.gaussian.cores.schedule import Drift
@@ -76,7 +75,9 @@ class Ridge(Gaussian):
         self.clip = clip
 
     def _rule(self) -> Rule:
-        return rules.ridge() if self.clip is None else rules.clipped(self._checked("clip"))
+        if self.clip is None:
+            return Rule(layout.RIDGE)
+        return Rule(layout.CLIPPED, self._checked("clip"))
 
 
 class BayesianRidge(Gaussian):
@@ -131,7 +132,7 @@ class BayesianRidge(Gaussian):
         self.noise_var = noise_var
 
     def _rule(self) -> Rule:
-        return rules.bayes(self._checked("noise_var"))
+        return Rule(layout.BAYES, self._checked("noise_var"))
 
     def predictive(self, x: Row) -> Normal:
         """The forecast at x as a normal distribution, of variance noise_var times the spread."""
@@ -210,4 +211,4 @@ class AAR(Gaussian):
     RULES = (layout.AAR,)
 
     def _rule(self) -> Rule:
-        return rules.aar()
+        return Rule(layout.AAR)

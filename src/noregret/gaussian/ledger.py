@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import layout
-from noregret._ops.ledger import add as compensated
+from noregret._ops.ledger import add
 from noregret.learner.fields import Mismatch
 from noregret.types import Matrix
 
@@ -57,11 +57,6 @@ def check_stored(ledger: Matrix, m: int) -> None:
     counts = ledger[layout.ROUNDS]
     if not ((counts >= 0.0) & (counts <= 2.0**53) & (counts == np.floor(counts))).all():
         raise Mismatch("has invalid counts of rounds")
-
-
-def add(ledger: Matrix, row: int, term: float) -> None:
-    """Add a term to one column."""
-    compensated(ledger, row, term)
 
 
 def totals(ledger: Matrix) -> Totals:

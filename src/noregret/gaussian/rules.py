@@ -21,16 +21,16 @@ from noregret._ops import layout
 from noregret.learner.fields import Count, Mismatch, Real
 from noregret.types import Matrix, Vector
 
-__all__ = ["Rule", "aar", "bayes", "clipped", "ridge"]
+__all__ = ["Rule"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule by number, and the level it needs: where to clip, or the noise variance.
 
-    >>> aar().forecast(np.array([[4.0]]), np.array([2.0]))
+    >>> Rule(layout.AAR).forecast(np.array([[4.0]]), np.array([2.0]))
     array([[1.]])
-    >>> clipped(1.5).forecast(np.array([[4.0]]), np.array([2.0]))
+    >>> Rule(layout.CLIPPED, 1.5).forecast(np.array([[4.0]]), np.array([2.0]))
     array([[1.5]])
     """
 
@@ -73,23 +73,3 @@ class Rule:
             return total
         paid: Vector = ((y - self.forecast(mean, root)) ** 2).sum(axis=1)
         return paid
-
-
-def ridge() -> Rule:
-    """Forecast the mean."""
-    return Rule(layout.RIDGE)
-
-
-def clipped(bound: float) -> Rule:
-    """Forecast the mean, clipped to [-bound, bound]."""
-    return Rule(layout.CLIPPED, bound)
-
-
-def aar() -> Rule:
-    """Forecast mean/spread: the Aggregating Algorithm for Regression."""
-    return Rule(layout.AAR)
-
-
-def bayes(noise_var: float) -> Rule:
-    """Forecast the normal distribution N(mean, noise_var * spread)."""
-    return Rule(layout.BAYES, noise_var)
