@@ -1,4 +1,4 @@
-"""Budgets: kernels on streams without end, at a cost a round that does not grow.
+"""Budgets: kernels on streams without end, at a cost per round that does not grow.
 
 A budget replaces the space of a kernel by one of finitely many dimensions, and runs the
 weight-space core there; or it forgets all but the last rounds.  Certificates of a budgeted

@@ -52,7 +52,7 @@ class StreamFacts:
 
     @property
     def m(self) -> str:
-        """How often a price counts, in words: once an outcome."""
+        """How often a price counts, in words: once per outcome."""
         return "" if self.totals.outcomes == 1 else "m "
 
     @property

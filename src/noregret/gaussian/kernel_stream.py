@@ -71,7 +71,7 @@ class KernelStream(GaussianStream):
 
     @classmethod
     def start(cls, plan: Plan, inputs: KernelInputs, m: int, *, scalar: bool) -> KernelStream:
-        """An empty stream of m outcomes a round."""
+        """An empty stream of m outcomes per round."""
         return cls(plan, _core(plan, m), open_ledger(m), inputs, scalar=scalar)
 
     def stored(self) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ class Ridge(Gaussian):
 
     and with |y| <= clip, loss <= that minimum + 4 clip^2 ln det(I + X'X/a) (Corollary 1).
 
-    Cost: 3.5 n^2 flops a round and n^2 numbers, whatever the length of the stream; with `drift`
+    Cost: 3.5 n^2 flops per round and n^2 numbers, whatever the length of the stream; with `drift`
     the same, but (2/3) n^3 flops in rounds whose accuracy asks for it (see cores/drift.py).
 
     Parameters
@@ -91,7 +91,7 @@ class BayesianRidge(Gaussian):
     `predict_one` is the mean, `predictive` the distribution.  With several outcomes they share
     d_t and are independent given x.
 
-    Cost: 3.5 n^2 flops a round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
+    Cost: 3.5 n^2 flops per round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
     rounds whose accuracy asks for it (see cores/drift.py).
 
     Parameters
@@ -184,7 +184,7 @@ class AAR(Gaussian):
     The learner needs no Y; the certificate takes the largest |y| so far.  Experts that change,
     th_1 + ... + th_t at round t, pay sum a_t |th_t|^2 instead.
 
-    Cost: 3.5 n^2 flops a round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
+    Cost: 3.5 n^2 flops per round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
     rounds whose accuracy asks for it (see cores/drift.py).
 
     Parameters

@@ -38,7 +38,7 @@ from noregret.types import Forecast, Look, Matrix, Outcome, Outcomes, Row, Table
 __all__ = ["ARRAYS", "CAREFUL", "MOST", "NAMES", "Budget", "GaussianStream", "Plan", "Stream"]
 
 CAREFUL, ARRAYS, NAMES = range(3)  # lanes: vectors of outcomes; numbers from arrays; from names
-MOST = 2**26  # outcomes a round, in a file
+MOST = 2**26  # outcomes per round, in a file
 Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
 _learn = bare(rounds.learn)
 
@@ -201,7 +201,7 @@ class Stream(GaussianStream):
 
     @classmethod
     def start(cls, plan: Plan, space: FeatureSpace, m: int = 1, *, scalar: bool = True) -> Stream:
-        """An empty stream behind a space, of m outcomes a round."""
+        """An empty stream behind a space, of m outcomes per round."""
         core = plan.core(space.size + plan.intercept, m)
         return cls(plan, core, open_ledger(m), space, scalar=scalar)
 
@@ -404,7 +404,7 @@ def _roots(weights: Outcomes, rounds_: int, clip: float | None) -> Matrix:
         raise InputError("sample_weight: a clipped learner takes none; leave clip=None")
     taken, scalar = outcome_table(weights, rounds_, "sample_weight")
     if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():
-        raise InputError("sample_weight must be one number >= 0 a row, and not every weight zero")
+        raise InputError("sample_weight must be one number >= 0 per row, and not every weight zero")
     return np.sqrt(taken)
 
 

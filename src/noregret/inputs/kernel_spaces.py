@@ -1,4 +1,4 @@
-"""Doors to the finitely many dimensions of a budget: from inputs to the features of a kernel."""
+"""Feature spaces of a budget: from inputs to finitely many features of a kernel."""
 
 from __future__ import annotations
 

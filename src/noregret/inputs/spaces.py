@@ -1,7 +1,7 @@
-"""Doors: from what the caller holds to the vector that a core sees.
+"""Feature spaces: from what the caller holds to the vector that a core sees.
 
 A space knows its features, by position or by name.  What it has not met before it hands over
-apart: the value is new, its past is 0, so a core can grow by it exactly.  Doors never change; one
+apart: the value is new, its past is 0, so a core can grow by it exactly.  Spaces never change; one
 that has met new features is another space.
 """
 

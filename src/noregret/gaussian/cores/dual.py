@@ -35,7 +35,7 @@ FIRST = 64  # rows that a new core has room for
 
 
 class DualCore:
-    """L and z after t rounds of m outcomes; t^2/2 numbers, t^2 flops and t kernel values a round.
+    """L and z after t rounds of m outcomes; t^2/2 numbers, t^2 flops and t kernel values per round.
 
     With `window`, only the last `window` rounds are kept, and a round costs O(window^2).
 

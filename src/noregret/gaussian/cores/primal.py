@@ -27,7 +27,7 @@ __all__ = ["PrimalCore"]
 
 
 class PrimalCore(Core):
-    """[R z] for n features and m outcomes; (n + m) n numbers, 3.5 n^2 flops a round.
+    """[R z] for n features and m outcomes; (n + m) n numbers, 3.5 n^2 flops per round.
 
     >>> core = PrimalCore(prior_precision=1.0, n=1, m=1)
     >>> core.look(np.array([1.0]))
@@ -84,7 +84,7 @@ class PrimalCore(Core):
         return larger
 
     def coefficients(self) -> Matrix:
-        """w = R^-1 z, one row an outcome."""
+        """w = R^-1 z, one row per outcome."""
         n, m = self.shape
         if n == 0:
             return np.zeros((m, 0))
