@@ -6,9 +6,9 @@ sum a_t |th_t|^2 (Busuttil and Kalnishkan, section 3).  Its Gaussian twin has
     P_{1|0} = I/a_1,     P_{t|t-1} = P_{t-1} + I/a_t,     m = w'x,     d = 1 + x'Px
 
 Form: a triangle of P itself while sum_j P_jj x_j^2 <= 1e3, which costs 3.5 n^2 flops per round and
-at most 1e3 eps of accuracy; else a triangular root T with P = T'T, updated by Carlson's formula and by
-Householder reflections of [T; sqrt(1/a_t) I], which costs (2/3) n^3 flops per round.  The root is
-symmetric and positive whatever rounding does, and the triangle of P never comes near to losing
+at most 1e3 eps of accuracy; else a triangular root T with P = T'T, updated by Carlson's formula and
+by Householder reflections of [T; sqrt(1/a_t) I], which costs (2/3) n^3 flops per round.  The root
+is symmetric and positive whatever rounding does, and the triangle of P never comes near to losing
 that.  The switch is made by the state alone, never by a forecast.
 
 Measured against rational arithmetic (docs/accuracy.md, 25 rounds): forecasts right to 1e-14 on
