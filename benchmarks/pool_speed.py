@@ -68,7 +68,7 @@ def forecasts(rounds: int, N: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def contestants(F: np.ndarray, y: np.ndarray) -> dict[str, Job]:
-    """Everybody's turn at the same forecasts; those who play alike must agree first."""
+    """All contestants in turns on the same forecasts; those that do the same must agree first."""
     N = F.shape[1]
     names = [f"x{j}" for j in range(N)]
     rows = [
