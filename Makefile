@@ -64,7 +64,7 @@ auto: $(VENV)/bench $(VENV)/compiled  ## Auto on every file against river; write
 oslog: $(VENV)/installed $(VENV)/compiled  ## The paper of OSLOG redone; writes docs/oslog.md, two figures
 	$(BIN)/python benchmarks/oslog.py
 
-logistic: $(VENV)/bench $(VENV)/compiled  ## Yes-or-no streams: losses, approximations, speed; writes docs/logistic.md
+logistic: $(VENV)/bench $(VENV)/compiled  ## Binary outcomes: losses, approximations, speed; writes docs/logistic.md
 	$(BIN)/python benchmarks/logistic.py
 
 klms: $(VENV)/bench $(VENV)/compiled  ## K-LMS-NET: its rule, speed, real data; writes docs/klms.md, docs/klms-posterior.svg
