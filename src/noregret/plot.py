@@ -129,7 +129,7 @@ def losses(
     ax = _axes(ax, "losses")
     for run in several:
         ax.plot(*run.curves["average" if average else "loss"].points(), label=run.name)
-    kind = "log loss" if several[0].yes_no else "square loss"
+    kind = "log loss" if several[0].binary else "square loss"
     ax.set(xlabel="row", ylabel=f"{'average' if average else 'cumulative'} {kind}")
     ax.legend()
     return ax

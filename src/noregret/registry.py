@@ -24,7 +24,7 @@ class Model:
     guarantee: str
     cost: str
     parameters: tuple[str, ...]
-    yes_no: bool = False  # outcomes are 0 and 1, forecasts are probabilities
+    binary: bool = False  # outcomes are 0 and 1, forecasts are probabilities
     needs: tuple[str, ...] = ()  # parameters without a default
 
 
@@ -86,28 +86,28 @@ MODELS = {
         "log loss <= best expert + 1/2 ln det(I + v/4 X'X) (exact averaging)",
         "by method: adf 5 n^2 flops a round; the others keep all rounds",
         ("prior_var", "method", "family"),
-        yes_no=True,
+        binary=True,
     ),
     "map-logistic": Model(
         "glm.learners.MAPLogistic",
         "log loss <= a factor times the best expert's",
         "t n^2 flops in round t, t n numbers",
         ("prior_var", "history", "family"),
-        yes_no=True,
+        binary=True,
     ),
     "improper-logistic": Model(
         "glm.learners.ImproperLogistic",
         "log loss <= best expert with |w'x| <= B + O(B n ln T)",
         "5 n^2 flops a round, n^2 numbers",
         ("margin_bound", "regularisation"),
-        yes_no=True,
+        binary=True,
     ),
     "safe-logistic": Model(
         "experts.safe.SafeLogistic",
         "the best of averaging and mode, + ln 2",
         "that of both",
         ("prior_var", "method"),
-        yes_no=True,
+        binary=True,
     ),
 }
 

@@ -92,7 +92,7 @@ def test_a_signal_is_heard_within_a_block(tmp_path: Path, monkeypatch, chosen) -
 
 def test_a_slow_learner_gets_fewer_rows_at_a_time(tmp_path: Path, monkeypatch) -> None:
     """Pieces of a learner that takes 10 ms a row last a fraction of a second; quick ones grow."""
-    from noregret.cli import pace as clock
+    from noregret.cli import session as clock
     from noregret.running.player import Player
 
     now = [0.0]

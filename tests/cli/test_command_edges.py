@@ -15,11 +15,12 @@ import pytest
 import noregret as nr
 from commands import noregret, stream, write
 from noregret.cli.session import Session
+from noregret.cli.state import Saving
 from noregret.errors import SourceError
 from noregret.inputs.tables import Frame
 from noregret.running.player import Player, rounds_of
 from noregret.sources import Source, lines
-from noregret.sources.ahead import ahead
+from noregret.sources.prefetch import prefetch
 from noregret.sources.block import Block, Reading
 from noregret.sources.encoding import Encoding, Piece
 
@@ -118,7 +119,7 @@ def test_a_row_that_does_not_fit_in_float64_is_a_bad_row() -> None:
 
 
 def test_outcomes_that_are_neither_0_nor_1_are_bad_rows() -> None:
-    player = Player("map", nr.MAPLogistic(), yes_no=True)
+    player = Player("map", nr.MAPLogistic(), binary=True)
     reading = Reading("data.csv", allowed=2)
     player.play(piece([[1.0], [2.0], [3.0], [4.0]], [1.0, 0.5, 0.0, 2.0]), reading)
     assert (reading.bad, player.rounds) == (2, 2)
@@ -156,13 +157,13 @@ def test_a_run_that_breaks_can_go_on_where_its_state_says(
     data = write(frame, tmp_path / "data.csv")
     state = tmp_path / "s.nr"
     saved: list[tuple[int, int]] = []
-    store = Session._store
+    store = Saving.store
 
-    def counted(self, path: str) -> None:
-        saved.append((self.rows, self.last))
-        store(self, path)
+    def counted(self, session, output) -> None:
+        saved.append((session.rows, session.last))
+        store(self, session, output)
 
-    monkeypatch.setattr(Session, "_store", counted)
+    monkeypatch.setattr(Saving, "store", counted)
     chosen = ("-y", "y", "-m", "aar", "-q", "--state", state, "--save-every", every)
     assert noregret("run", data, *chosen) == 0
     assert saved[-1] == (60, 61)  # the header is line 1
@@ -275,9 +276,9 @@ def test_errors_and_ends_of_what_is_read_ahead() -> None:
 
     taken = []
     with pytest.raises(SourceError, match="line 2 is bad"):
-        taken.extend(ahead(failing()))
+        taken.extend(prefetch(failing()))
     before = threading.active_count()
-    some = ahead(iter(range(1000)))
+    some = prefetch(iter(range(1000)))
     assert next(some) == 0
     some.close()
     assert threading.active_count() <= before
@@ -335,4 +336,4 @@ def test_the_calendar_is_the_clock_on_the_wall() -> None:
 def test_only_what_arrives_is_waited_for() -> None:
     """A pipe's chunks come as they are; a file object in memory has no descriptor."""
     with pytest.raises(io.UnsupportedOperation):
-        list(lines.chunks_of_pipe(io.BytesIO(b"a,y\n")))
+        list(lines.chunks_of_pipe(io.BytesIO(b"a,y\n"), Reading("-")))

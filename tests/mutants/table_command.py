@@ -66,7 +66,7 @@ MUTANTS = {
             ("refuse(at, str(refused))", "None", "a refused row is not counted"),
             ("played, at + t, refuse)", "played, at, refuse)", "rows one by one go to one place"),
             (
-                "if self.yes_no and not np.isin(y, (0.0, 1.0)).all():",
+                "if self.binary and not np.isin(y, (0.0, 1.0)).all():",
                 "if False:",
                 "outcomes that are neither 0 nor 1",
             ),
@@ -216,7 +216,7 @@ MUTANTS = {
             ("        if name in names[:i]:\n", "        if False:\n", "two columns of one name"),
         ],
     ),
-    "sources/ahead.py": (
+    "sources/prefetch.py": (
         READ,
         [
             (

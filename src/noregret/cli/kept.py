@@ -12,21 +12,19 @@ import os
 from pathlib import Path
 from typing import IO, Any
 
-from noregret.cli.output import Lines, Parquet, placed
+from noregret.cli.output import Lines, Mark, Output, Parquet, Written, placed
 from noregret.errors import ParameterError
 from noregret.learner.replay import module
 from noregret.snapshot import files
+from noregret.types import Vector
 
 __all__ = ["KeptLines", "KeptParquet", "open_kept"]
 
 READ = 1 << 20  # bytes at a time
-Mark = dict[str, Any]
-"""Where an output was: path, kind, length and sha256."""
+REMEDY = "put it back as it was, or give another file for the rows to come"
 
 
-def open_kept(
-    place: str, kind: str | None, mark: Mark | None, *, resumed: bool
-) -> KeptLines | KeptParquet:
+def open_kept(place: str, kind: str | None, mark: Mark | None, *, resumed: bool) -> Output:
     """The output of a run with a state; it goes on from `mark`, if that is of the same file."""
     path, kind = placed(place, kind)
     path = path.resolve()
@@ -78,20 +76,12 @@ class KeptLines(Lines):
     def mark(self) -> Mark:
         """Where the output is, when all of it is on the disk."""
         os.fsync(self.file.fileno())
-        files.settle(self.path.parent)
-        digest = self.digest.hexdigest()
-        return {
-            "path": str(self.out),
-            "kind": self.kind,
-            "length": self.length,
-            "sha256": digest,
-        }
+        files.fsync_directory(self.path.parent)
+        place, digest = str(self.out), self.digest.hexdigest()
+        return {"path": place, "kind": self.kind, "length": self.length, "sha256": digest}
 
 
-REMEDY = "put it back as it was, or give another file for the rows to come"
-
-
-class KeptParquet:
+class KeptParquet(Output):
     """Parquet, whose footer is written last: till then all rows are in a CSV file beside it."""
 
     def __init__(self, path: Path, mark: Mark | None) -> None:
@@ -105,7 +95,7 @@ class KeptParquet:
         self.lines = KeptLines(self.rows, "csv", mark, out=path)
         self.resumed = self.lines.resumed
 
-    def write(self, columns: dict[str, Any]) -> None:
+    def write(self, columns: dict[str, Written]) -> None:
         """Append."""
         self.lines.write(columns)
 
@@ -147,13 +137,15 @@ class KeptParquet:
             with files.replaced(self.rows) as text, self.parquet.ParquetFile(self.path) as file:
                 lines = Lines(text, "csv", header=True)
                 for batch in file.iter_batches(batch_size=Parquet.ROWS):
-                    arrays = zip(batch.schema.names, batch.columns)
-                    lines.write({name: self._values(column) for name, column in arrays})
+                    named = zip(batch.schema.names, batch.columns)
+                    lines.write({name: self._values(column) for name, column in named})
         except (OSError, self.arrow.ArrowException) as wrong:
             said = " ".join(str(wrong).split())
             raise ParameterError(f"--out {self.path} cannot be read ({said}): {REMEDY}") from None
 
-    def _values(self, column: Any) -> Any:
+    def _values(self, column: Any) -> Written:  # of an array of Arrow
         if self.arrow.types.is_string(column.type):
-            return column.to_pylist()
-        return column.to_numpy(zero_copy_only=False)
+            texts: list[str | None] = column.to_pylist()
+            return texts
+        numbers: Vector = column.to_numpy(zero_copy_only=False)
+        return numbers

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from noregret.learner.parameters import PARAMETERS, Flag
 from noregret.registry import MODELS
 
-__all__ = ["Listed", "data_options", "model_options", "parameters_of", "source_of"]
+if TYPE_CHECKING:
+    from noregret.running.player import Playable
+    from noregret.sources import Source
+    from noregret.sources.encoding import Encoding
 
-Decorator = Callable[[Any], Any]
+__all__ = [
+    "Listed",
+    "data_options",
+    "lagged",
+    "model_options",
+    "output_options",
+    "parameters_of",
+    "source_of",
+]
+
+F = TypeVar("F", bound=Callable[..., object])
+Decorator = Callable[[F], F]
 
 
 class Listed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -20,7 +34,7 @@ class Listed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     name = "a,b,..."
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:  # noqa: ARG002
+    def convert(self, value: object, *_: object) -> list[str]:
         """The parts, blanks around them left out."""
         if isinstance(value, list):
             return value
@@ -32,15 +46,17 @@ class ModelName(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     name = "name"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
         """The name, if there is such a learner."""
         if value in MODELS:
             return str(value)
         return self.fail(f"{value!r} is not one of {', '.join(MODELS)}.", param, ctx)
 
 
-def _together(*options: Decorator) -> Decorator:
-    def decorate(command: Any) -> Any:
+def _together(*options: Decorator[F]) -> Decorator[F]:
+    def decorate(command: F) -> F:
         for option in reversed(options):
             command = option(command)
         return command
@@ -106,7 +122,7 @@ TAKEN = [name for name in PARAMETERS if any(name in model.parameters for model i
 """The parameters that some model takes from the command line."""
 
 
-def _model_option(name: str) -> Decorator:
+def _model_option(name: str) -> Decorator[Any]:
     parameter = PARAMETERS[name]
     models = [model for model, entry in MODELS.items() if name in entry.parameters]
     words = f"{parameter.help}. [{', '.join(models)}]"
@@ -130,13 +146,35 @@ model_options = _together(
 )
 
 
-def parameters_of(options: dict[str, Any]) -> dict[str, Any]:
+output_options = _together(
+    click.option("--out", metavar="FILE", help="Forecasts: .csv, .parquet, .jsonl, or - ."),
+    click.option(
+        "--out-format",
+        type=click.Choice(["csv", "parquet", "jsonl"]),
+        help="If the name does not tell.",
+    ),
+    click.option("--report", metavar="FILE", help="A page in HTML about the run."),
+)
+
+
+def parameters_of(options: dict[str, Any]) -> dict[str, object]:
     """Take the parameters of a learner out of all options."""
     taken = {name: options.pop(name, None) for name in TAKEN}
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def source_of(options: dict[str, Any]) -> tuple[Any, Any, list[int]]:
+def lagged(learner: Playable, lags: list[int], horizon: int) -> Playable:
+    """A learner with past outcomes as features, if there are lags."""
+    if not lags and horizon > 1:
+        raise click.UsageError("--horizon needs --lags: features of x are taken as they are")
+    if not lags:
+        return learner
+    from noregret.wrappers.lagged import Lagged
+
+    return Lagged(learner, lags, horizon)
+
+
+def source_of(options: dict[str, Any]) -> tuple[Source, Encoding, list[int]]:
     """Take source, encoding and lags out of all options."""
     from noregret.errors import ParameterError
     from noregret.sources import Source

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
 from noregret.certificates import Certificate
 from noregret.inputs import values as features
 from noregret.learner.replay import Replay
+from noregret.types import Matrix, Outcome, Outcomes, Row, Table
 
 __all__ = ["peers"]
 
@@ -18,20 +18,18 @@ __all__ = ["peers"]
 class Peer:
     """A model of another library: predict_one and learn_one from mappings, and a loop."""
 
-    yes_no = False
+    def __init__(self, *, binary: bool) -> None:
+        self.binary, self.rounds, self.loss = binary, 0, 0.0
 
-    def __init__(self, *, yes_no: bool) -> None:
-        self.yes_no, self.rounds, self.loss = yes_no, 0, 0.0
-
-    def predict_one(self, x: Any) -> float:
+    def predict_one(self, x: Row) -> float:
         """The forecast."""
         raise NotImplementedError
 
-    def learn_one(self, x: Any, y: float) -> None:
+    def learn_one(self, x: Row, y: Outcome) -> None:
         """Learn one round."""
         raise NotImplementedError
 
-    def replay(self, X: Any, y: Any) -> Replay:
+    def replay(self, X: Table, y: Outcomes) -> Replay:
         """Predict, then learn, row by row."""
         xs, names = features.table(X)
         keys = names if names is not None else [str(k) for k in range(xs.shape[1])]
@@ -39,7 +37,7 @@ class Peer:
         for t, (row, outcome) in enumerate(zip(xs.tolist(), np.asarray(y).tolist())):
             x = dict(zip(keys, row))
             forecasts[t] = g = self.predict_one(x)
-            losses[t] = _log_loss(g, outcome) if self.yes_no else (outcome - g) ** 2
+            losses[t] = _log_loss(g, outcome) if self.binary else (outcome - g) ** 2
             self.learn_one(x, outcome)
         self.rounds += len(losses)
         self.loss += float(losses.sum())
@@ -66,64 +64,63 @@ def _log_loss(p: float, y: float) -> float:
 class River(Peer):
     """A scaler and a linear model trained by gradient steps."""
 
-    def __init__(self, *, yes_no: bool) -> None:
-        super().__init__(yes_no=yes_no)
+    def __init__(self, *, binary: bool) -> None:
+        super().__init__(binary=binary)
         from river import linear_model, preprocessing
 
-        kind = linear_model.LogisticRegression if yes_no else linear_model.LinearRegression
+        kind = linear_model.LogisticRegression if binary else linear_model.LinearRegression
         self.model = preprocessing.StandardScaler() | kind()
 
-    def predict_one(self, x: Any) -> float:
+    def predict_one(self, x: Row) -> float:
         """The forecast, or the probability of 1."""
-        if self.yes_no:
+        assert isinstance(x, dict)
+        if self.binary:
             return float(self.model.predict_proba_one(x).get(True, 0.5))
         return float(self.model.predict_one(x))
 
-    def learn_one(self, x: Any, y: float) -> None:
+    def learn_one(self, x: Row, y: Outcome) -> None:
         """One gradient step."""
-        self.model.learn_one(x, bool(y) if self.yes_no else y)
+        assert isinstance(x, dict)
+        self.model.learn_one(x, bool(y) if self.binary else y)
 
 
 class Sklearn(Peer):
     """A scaler and SGD; its features are those of the first round, as it cannot grow."""
 
-    def __init__(self, *, yes_no: bool) -> None:
-        super().__init__(yes_no=yes_no)
+    def __init__(self, *, binary: bool) -> None:
+        super().__init__(binary=binary)
         from sklearn.linear_model import SGDClassifier, SGDRegressor
         from sklearn.preprocessing import StandardScaler
 
         self.scaler = StandardScaler()
-        self.model = SGDClassifier(loss="log_loss") if yes_no else SGDRegressor()
+        self.model = SGDClassifier(loss="log_loss") if binary else SGDRegressor()
         self.names: list[str] | None = None
 
-    def _row(self, x: Any) -> Any:
-        if self.names is None:
-            self.names = list(x)
+    def _row(self, x: Row) -> Matrix:
+        assert isinstance(x, dict)
+        self.names = self.names or list(x)
         return np.array([[x.get(name, 0.0) for name in self.names]])
 
-    def predict_one(self, x: Any) -> float:
+    def predict_one(self, x: Row) -> float:
         """The forecast, or the probability of 1."""
         row = self._row(x)
         if not hasattr(self.model, "coef_"):
-            return 0.5 if self.yes_no else 0.0
+            return 0.5 if self.binary else 0.0
         scaled = self.scaler.transform(row)
-        if self.yes_no:
+        if self.binary:
             return float(self.model.predict_proba(scaled)[0, 1])
         return float(self.model.predict(scaled)[0])
 
-    def learn_one(self, x: Any, y: float) -> None:
+    def learn_one(self, x: Row, y: Outcome) -> None:
         """One gradient step."""
         row = self._row(x)
         scaled = self.scaler.partial_fit(row).transform(row)
-        if self.yes_no:
-            self.model.partial_fit(scaled, [int(y)], classes=[0, 1])
-        else:
-            self.model.partial_fit(scaled, [y])
+        self.model.partial_fit(scaled, [y], **({"classes": [0, 1]} if self.binary else {}))
 
 
-def peers(*, yes_no: bool) -> dict[str, Peer]:
+def peers(*, binary: bool) -> dict[str, Peer]:
     """Those that are installed."""
-    found: dict[str, Peer] = {"scikit-learn: scaler, SGD": Sklearn(yes_no=yes_no)}
+    found: dict[str, Peer] = {"scikit-learn: scaler, SGD": Sklearn(binary=binary)}
     if find_spec("river") is not None:
-        found["river: scaler, SGD"] = River(yes_no=yes_no)
+        found["river: scaler, SGD"] = River(binary=binary)
     return found

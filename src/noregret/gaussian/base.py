@@ -31,6 +31,7 @@ from noregret.gaussian.hindsight import Hindsight, hindsight_of
 from noregret.gaussian.kernel_stream import KernelStream
 from noregret.gaussian.ledger import totals
 from noregret.gaussian.rules import Rule
+from noregret.gaussian.running_bound import RunningSums
 from noregret.gaussian.stream import ARRAYS, NAMES, Plan, Stream, one_outcome
 from noregret.gaussian.theorems import Theorem
 from noregret.inputs.spaces import Names, Positions
@@ -213,6 +214,13 @@ class Gaussian(RegressorMixin, Saveable, BaseEstimator):  # type: ignore[misc]  
             successor.append(result[0])
             self._state = result[0]
         return result, facts
+
+    def running_bound(self) -> RunningSums:
+        """What works out the bound after every round of the replays to come."""
+        with self._lock:
+            if self._state is None:
+                return RunningSums(self._rule(), None)
+            return RunningSums(self._state.plan.rule, totals(self._state.ledger))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn all rows, in order, on top of what was learned before.

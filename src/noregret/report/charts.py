@@ -56,7 +56,7 @@ def thinned(trace: Trace) -> str:
 
 def losses(runs: Sequence[Recording]) -> Chart | None:
     """Cumulative and running average loss of all learners."""
-    kind = "log loss" if runs[0].yes_no else "square loss"
+    kind = "log loss" if runs[0].binary else "square loss"
     least = min((run.paid for run in runs if run.rounds), default=0.0)
     views, far = [], []
     for label, key, unit in (
@@ -130,7 +130,7 @@ def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
         return None
     interval = f"{LEVEL:.0%} interval"
     spread = len(curves["low"]) > 0
-    dots = "always" if run.yes_no else "few"
+    dots = "always" if run.binary else "few"
     whole = _long(curves, k) if curves["forecast"].width > 2 else _short(curves, k, dots)
     if spread:
         sides = _reach(curves["high"], curves["low"])

@@ -1,4 +1,4 @@
-"""What a recording's checkpoints say of one thing over the rows, as arrays: for charts and plots."""
+"""What checkpoints say of one thing over the rows, as arrays: for charts and plots."""
 
 from __future__ import annotations
 

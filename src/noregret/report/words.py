@@ -30,7 +30,7 @@ def facts(about: Mapping[str, str]) -> str:
 
 def summary(runs: Sequence[Recording]) -> str:
     """A line a learner, with its main certificate."""
-    kind = "log loss" if runs[0].yes_no else "square loss"
+    kind = "log loss" if runs[0].binary else "square loss"
     head = ("learner", "RMSE", kind, "theorem's loss", "best in hindsight", "bound", "slack")
     body = []
     for k, run in enumerate(runs):

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noregret.errors import SourceError
-from noregret.sources.ahead import ahead
 from noregret.sources.block import WORDS, Block, Reading
 from noregret.sources.delimited import read_delimited
 from noregret.sources.lines import chunks_of_file, chunks_of_pipe, whole_lines
 from noregret.sources.objects import read_json_lines, read_libsvm
+from noregret.sources.prefetch import prefetch
 from noregret.sources.queries import read_query
 from noregret.sources.tables import read_arrow, read_npz, read_parquet
 
@@ -119,7 +119,7 @@ class Source:
         # Bad rows are counted where they are read, and a state file must not count ahead.
         if self.live or self.skip_bad or self.database:
             return found
-        return ahead(found, reading.waiting)
+        return prefetch(found, reading.waiting)
 
     def _blocks(self, reading: Reading) -> Iterator[Block]:
         if self.database:

@@ -15,7 +15,7 @@ import numpy as np
 
 from noregret.inputs.values import abbreviated
 from noregret.learner.replay import module
-from noregret.sources.block import ISO, NUMBER, TIME, Block, Reading
+from noregret.sources.block import ISO, NUMBER, TIME, Block, Column, Reading
 from noregret.sources.lines import LONGEST, Lines
 
 __all__ = ["read_delimited"]
@@ -87,7 +87,7 @@ def _fast(
     """What Polars makes of it; None if anything is odd."""
     if lines.count(b'"') % 2:  # a quote that does not close, perhaps
         return None
-    _settle(lines, reading, delimiter, names)
+    _infer_kinds(lines, reading, delimiter, names)
     kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
     if None in kinds.values():  # nothing but missing values so far
         return None
@@ -111,7 +111,7 @@ def _fast(
         b'"' in lines or lines.count(delimiter.encode()) != rows * (len(names) - 1)
     ):
         return None
-    columns: dict[str, Any] = {}
+    columns: dict[str, Column] = {}
     whole = []
     for name, kind in kinds.items():
         series = frame[name]
@@ -134,7 +134,7 @@ def _fast(
     return Block(columns, dict(reading.kinds), places, whole=frozenset(whole))
 
 
-def _settle(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
+def _infer_kinds(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
     """Find the kind of every column whose kind is not known yet."""
     if any(reading.uses(name) and name not in reading.kinds for name in names):
         head = lines[: lines.find(b"\n") + 1] or lines

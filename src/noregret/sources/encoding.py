@@ -2,8 +2,9 @@
 
 - a number is a feature of its column's name
 - text is one-hot on the fly: the feature "colour=red" exists from the first row that is red
-- dates and times are no features; with `calendar` the time column gives hour, weekday, time of year
-- a row without outcome is forecast and not learned
+- dates and times are not features; with `calendar` the time column gives hour, weekday and time
+  of year
+- rows without an outcome are forecast but not learned
 - a row without one of its features is bad, unless `missing` says what to take: zero; last, the
   last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features
 
@@ -24,8 +25,8 @@ import numpy as np
 
 from noregret.inputs.tables import Frame
 from noregret.inputs.values import abbreviated
-from noregret.sources.block import NUMBER, OTHER, TIME, Block, Reading
-from noregret.types import Integers, Vector
+from noregret.sources.block import NUMBER, OTHER, TIME, Block, Column, Gaps, Reading
+from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["MISSING", "Encoding", "Piece"]
 
@@ -43,8 +44,16 @@ class Piece(NamedTuple):
     frame: Frame
     y: Vector
     places: Integers
-    times: list[str | None] | None
+    times: Column | None
     edge: bool = True  # that of a block, or before a feature is born; else cut off for time's sake
+
+    def part(self, start: int, stop: int) -> Piece:
+        """Some of the rounds."""
+        rows = slice(start, stop)
+        times = None if self.times is None else self.times[rows]
+        return Piece(
+            self.frame.part(start, stop), self.y[rows], self.places[rows], times, self.edge
+        )
 
 
 class Birth(NamedTuple):
@@ -149,7 +158,7 @@ class Encoding:
         if self.calendar:
             assert self.time is not None
             X[:, : len(CALENDAR)] = _calendar(block.columns[self.time])
-        y = block.columns.get(self.target, np.full(len(block), np.nan))
+        y = np.asarray(block.columns.get(self.target, np.full(len(block), np.nan)), np.float64)
         times = None if self.time is None else block.columns.get(self.time)
         return Piece(Frame(list(self.slots), X), y, block.places, times, edge)
 
@@ -195,7 +204,7 @@ class Encoding:
             found = "" if row is None else f" ({abbreviated(values[row])} in it)"
             raise reading.fail(
                 f"the target {self.target!r} is not a column of numbers{found}: "
-                "code it as numbers first, a yes or no as 1 or 0",
+                "code it as numbers first, binary outcomes as 0 and 1",
                 None if row is None else int(block.places[row]),
             )
         if self.features is not None:
@@ -231,7 +240,7 @@ class Encoding:
                 reading.skip(int(block.places[i]), said, self.time)
         return block if keep.all() else block.kept(keep)
 
-    def _complete(self, block: Block, used: list[str], reading: Reading) -> Any:
+    def _complete(self, block: Block, used: list[str], reading: Reading) -> Gaps:
         """Which rows have all of their features."""
         keep = np.ones(len(block), dtype=bool)
         if self.missing != "refuse":
@@ -261,7 +270,7 @@ class Encoding:
         found = []
         for j, name in enumerate(used):
             values = block.columns[name]
-            if block.kinds.get(name, NUMBER) == NUMBER:
+            if isinstance(values, np.ndarray):
                 there = None if name in self.numbers else ~np.isnan(values)
                 if there is not None and there.any():
                     found.append(Birth(int(np.argmax(there)), j, name, None))
@@ -284,8 +293,8 @@ class Encoding:
                 )
             if slot >= self.max_features:
                 raise reading.fail(
-                    f"more than {self.max_features} features, {abbreviated(feature)} the next: leave "
-                    "columns out with --features, or raise --max-features",
+                    f"more than {self.max_features} features, {abbreviated(feature)} the next: "
+                    "leave columns out with --features, or raise --max-features",
                     place,
                 )
             self.slots[feature] = slot
@@ -294,10 +303,10 @@ class Encoding:
             else:
                 self.categories.setdefault(name, {})[value] = slot
 
-    def _fill(self, X: Any, block: Block, name: str) -> None:
+    def _fill(self, X: Matrix, block: Block, name: str) -> None:
         """Write one column's features into X."""
         values, gaps = block.columns[name], block.gaps(name)
-        if block.kinds.get(name, NUMBER) == NUMBER:
+        if isinstance(values, np.ndarray):
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
                 X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
@@ -305,14 +314,14 @@ class Encoding:
             places = self.categories.get(name, {})
             slots = list(places.values())
             rows = [i for i, value in enumerate(values) if value is not None]
-            X[rows, [places[values[i]] for i in rows]] = 1.0
+            X[rows, [places[value] for value in values if value is not None]] = 1.0
         if self.missing in ("last", "mean"):
             gaps = np.zeros(len(values), dtype=bool) if gaps is None else gaps
             for slot in slots:
                 self._remember(X[:, slot], gaps, slot, self.counts.get(name, 0))
             self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())
 
-    def _remember(self, column: Vector, gaps: Any, slot: int, before: int) -> None:
+    def _remember(self, column: Vector, gaps: Gaps, slot: int, before: int) -> None:
         """Fill the gaps of one feature from what came before them."""
         there = ~gaps
         if self.missing == "mean":
@@ -327,7 +336,7 @@ class Encoding:
             self.last[slot] = float(column[-1])
 
 
-def _calendar(times: Any) -> Any:
+def _calendar(times: Column) -> Matrix:
     """Hour, weekday and time of year as the clock on the wall has them."""
     rows = np.zeros((len(times), len(CALENDAR)))
     for row, text in zip(rows, times):

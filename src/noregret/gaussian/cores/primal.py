@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from noregret._ops import primal as ops
 from noregret._ops.layout import AT, FRESH, MEAN, OK, ROOT, ROWS, SCALARS, X, Y
 from noregret.errors import NumericalError
-from noregret.gaussian.cores.blocks import CROSSOVER, stream_in_blocks
+from noregret.gaussian.cores.blocks import in_blocks, stream_in_blocks
 from noregret.types import Integers, Look, Matrix, Track, Vector
 
 __all__ = ["PrimalCore"]
@@ -88,10 +88,8 @@ class PrimalCore:
         fit = np.zeros(2) if fit is None else fit
         mean, root = np.empty(ys.shape), np.empty(T)
         before = self.factor.copy()
-        if n < CROSSOVER:
-            failed = ops.stream(self.factor, self.work, xs, ys, mean, root, fit)
-        else:
-            failed = stream_in_blocks(self.factor, self.work, xs, ys, mean, root, fit)
+        stream = stream_in_blocks if in_blocks(n) else ops.stream
+        failed = stream(self.factor, self.work, xs, ys, mean, root, fit)
         if failed >= 0:
             self.factor[:] = before
             raise NumericalError(

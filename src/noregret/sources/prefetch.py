@@ -8,19 +8,19 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
 
-__all__ = ["ahead"]
+__all__ = ["prefetch"]
 
 T = TypeVar("T")
 
 
-def ahead(
+def prefetch(
     made: Iterator[T], held: Callable[[], AbstractContextManager[None]] = nullcontext
 ) -> Iterator[T]:
     """The same things in the same order, made a few ahead in a thread; an error comes in its turn.
 
     `held` is entered while nothing is done but wait for the next one.
 
-    >>> list(ahead(iter([1, 2, 3])))
+    >>> list(prefetch(iter([1, 2, 3])))
     [1, 2, 3]
     """
     waiting: Queue[tuple[list[T], BaseException | None]] = Queue(maxsize=3)
