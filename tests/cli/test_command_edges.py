@@ -14,15 +14,14 @@ import pytest
 
 import noregret as nr
 from commands import noregret, stream, write
-from noregret.cli.session import Session
 from noregret.cli.state import Saving
 from noregret.errors import SourceError
 from noregret.inputs.tables import Frame
 from noregret.running.player import Player, rounds_of
 from noregret.sources import Source, lines
-from noregret.sources.prefetch import prefetch
 from noregret.sources.block import Block, Reading
 from noregret.sources.encoding import Encoding, Piece
+from noregret.sources.prefetch import prefetch
 
 RNG = np.random.default_rng(2)
 

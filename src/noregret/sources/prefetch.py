@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
-from queue import Empty, Full, Queue
-from threading import Event, Thread
+from itertools import islice
 from typing import TypeVar
 
 __all__ = ["prefetch"]
@@ -23,46 +24,23 @@ def prefetch(
     >>> list(prefetch(iter([1, 2, 3])))
     [1, 2, 3]
     """
-    waiting: Queue[tuple[list[T], BaseException | None]] = Queue(maxsize=3)
-    stop = Event()
 
-    def hand_over(things: list[T], error: BaseException | None = None) -> None:
-        while not stop.is_set():
-            try:
-                waiting.put((things, error), timeout=0.05)
-            except Full:
-                continue
-            return
+    def some() -> list[T]:
+        return list(islice(made, 1))
 
-    def work() -> None:
-        try:
-            for thing in made:
-                hand_over([thing])
-                if stop.is_set():
-                    return
-            hand_over([])
-        except BaseException as error:  # noqa: BLE001  # whoever takes the things raises it
-            hand_over([], error)
-        finally:
-            getattr(made, "close", int)()
-
-    thread = Thread(target=work, name="noregret reads ahead", daemon=True)
-    thread.start()
+    worker = ThreadPoolExecutor(1, "noregret prefetch")
+    coming = deque(worker.submit(some) for _ in range(3))
     try:
         while True:
-            try:
+            done = False
+            while not done:
                 with held():
-                    things, error = waiting.get(timeout=0.5)  # a signal may come meanwhile
-            except Empty:
-                continue
-            if error is not None:
-                try:
-                    raise error
-                finally:
-                    error = None  # else it would hold itself, and open files, by its traceback
+                    done = bool(wait(list(coming)[:1], timeout=0.5).done)  # a signal may come
+            things = coming.popleft().result()
             if not things:
                 return
+            coming.append(worker.submit(some))
             yield things[0]
     finally:
-        stop.set()
-        thread.join()
+        worker.shutdown(cancel_futures=True)
+        getattr(made, "close", int)()
