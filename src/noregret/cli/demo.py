@@ -58,22 +58,17 @@ def load_stream(rounds: int, seed: int = 7) -> tuple[Matrix, Vector]:
 def _keep(place: str, table: Matrix) -> None:
     """The stream as a file: CSV, Parquet, or a table `stream` of SQLite."""
     import sqlite3
-    from pathlib import Path
 
-    import numpy as np
-
+    from noregret.cli.output import open_output
     from noregret.errors import ParameterError
-    from noregret.learner.replay import module
 
-    names, path = [*FEATURES, "load"], Path(place)
-    if path.suffix == ".csv":
-        line = ",".join(names)
-        np.savetxt(path, table, fmt="%.17g", delimiter=",", header=line, comments="")
-    elif path.suffix == ".parquet":
-        frame = module("polars", "writing Parquet").DataFrame(table, schema=names, orient="row")
-        frame.write_parquet(path)
-    elif path.suffix == ".db":
-        connection = sqlite3.connect(path)
+    names = [*FEATURES, "load"]
+    if place.endswith((".csv", ".parquet")):
+        output = open_output(place, None)
+        output.write(dict(zip(names, table.T)))
+        output.close()
+    elif place.endswith(".db"):
+        connection = sqlite3.connect(place)
         with connection:
             columns = ", ".join(f'"{name}" REAL' for name in names)
             connection.execute("DROP TABLE IF EXISTS stream")

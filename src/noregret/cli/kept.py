@@ -81,67 +81,62 @@ class KeptLines(Lines):
         return {"path": place, "kind": self.kind, "length": self.length, "sha256": digest}
 
 
-class KeptParquet(Output):
+class KeptParquet(KeptLines):
     """Parquet, whose footer is written last: till then all rows are in a CSV file beside it."""
 
     def __init__(self, path: Path, mark: Mark | None) -> None:
-        self.path, self.rows = path, path.with_name(f"{path.name}.part.csv")
+        rows = path.with_name(f"{path.name}.part.csv")
         self.arrow = module("pyarrow", "writing Parquet")
         self.parquet = module("pyarrow.parquet", "writing Parquet")
         files.sweep(path)
-        files.sweep(self.rows)
-        if mark is not None and not self.rows.exists() and path.exists():
-            self._unpack()
-        self.lines = KeptLines(self.rows, "csv", mark, out=path)
-        self.resumed = self.lines.resumed
-
-    def write(self, columns: dict[str, Written]) -> None:
-        """Append."""
-        self.lines.write(columns)
+        files.sweep(rows)
+        if mark is not None and not rows.exists() and path.exists():
+            self._unpack(path, rows)
+        super().__init__(rows, "csv", mark, out=path)
 
     def mark(self) -> Mark:
         """Where the text is that the file is made of."""
-        return self.lines.mark() | {"kind": "parquet"}
+        return super().mark() | {"kind": "parquet"}
 
     def close(self) -> None:
         """Make the file of its text."""
-        self.lines.close()
-        if self.lines.length:
+        super().close()
+        if self.length:
             self._pack()
-        self.rows.unlink()
+        self.path.unlink()
 
     def _pack(self) -> None:
         csv = module("pyarrow.csv", "writing Parquet")
-        with self.rows.open("rb") as file:
+        with self.path.open("rb") as file:
             place, *names = file.readline().decode().strip().split(",")
         types = {name: self.arrow.float64() for name in names} | {place: self.arrow.int64()}
         types |= {"time": self.arrow.string()} if "time" in names else {}
         reader = csv.open_csv(
-            self.rows,
+            self.path,
             parse_options=csv.ParseOptions(newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types=types, null_values=[""], strings_can_be_null=True
             ),
         )
         with (
-            files.replaced(self.path) as new,
+            files.replaced(self.out) as new,
             reader,
             self.parquet.ParquetWriter(new, reader.schema) as writer,
         ):
             for batch in reader:
                 writer.write_batch(batch, row_group_size=Parquet.ROWS)
 
-    def _unpack(self) -> None:
+    def _unpack(self, path: Path, rows: Path) -> None:
         """The text of a file that is whole, as it was."""
         try:
-            with files.replaced(self.rows) as text, self.parquet.ParquetFile(self.path) as file:
+            with files.replaced(rows) as text, self.parquet.ParquetFile(path) as file:
                 lines = Lines(text, "csv", header=True)
                 for batch in file.iter_batches(batch_size=Parquet.ROWS):
                     named = zip(batch.schema.names, batch.columns)
                     lines.write({name: self._values(column) for name, column in named})
         except (OSError, self.arrow.ArrowException) as wrong:
             said = " ".join(str(wrong).split())
-            raise ParameterError(f"--out {self.path} cannot be read ({said}): {REMEDY}") from None
+            raise ParameterError(f"--out {path} cannot be read ({said}): {REMEDY}") from None
 
     def _values(self, column: Any) -> Written:  # of an array of Arrow
         if self.arrow.types.is_string(column.type):

@@ -139,12 +139,9 @@ class Recording:
         self.squares += float(squares.sum())
         self.rows += len(y)
         if not self.rows % self.every:
-            self._look()
-
-    def _look(self) -> None:
-        self.checkpoints.append(checkpoint(self.learner, self.rows))
-        if len(self.checkpoints) > CHECKPOINTS:
-            self._thin()
+            self.checkpoints.append(checkpoint(self.learner, self.rows))
+            if len(self.checkpoints) > CHECKPOINTS:
+                self._thin()
 
     def _thin(self) -> None:
         self.every *= 2

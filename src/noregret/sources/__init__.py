@@ -146,10 +146,8 @@ class Source:
             tables = {"parquet": read_parquet, "arrow": read_arrow, "npz": read_npz}
             yield from tables[kind](path, reading)
             return
-        if self.live:
-            chunks = chunks_of_pipe(sys.stdin.buffer, reading)
-        else:
-            chunks = chunks_of_file(path, reading)
+        stream = sys.stdin.buffer if self.live else None
+        chunks = chunks_of_pipe(stream, reading) if stream else chunks_of_file(path, reading)
         lines = whole_lines(chunks, reading, quoted=kind == "csv")
         if kind == "csv":
             yield from read_delimited(lines, reading, self._delimiter(), self.names)
@@ -158,9 +156,8 @@ class Source:
 
     def _delimiter(self) -> str | None:
         if self.delimiter is None:
-            return (
-                "\t" if self.data.lower().removesuffix(".gz").endswith((".tsv", ".tab")) else None
-            )
+            tabs = self.data.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
+            return "\t" if tabs else None
         taken = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.delimiter, self.delimiter)
         if len(taken) != 1 or taken in '"\r\n' or not taken.isascii():
             raise SourceError(f"delimiter {self.delimiter!r}: give one character, or tab")

@@ -129,6 +129,18 @@ class Reading:
         """An error that no tolerance helps against."""
         return SourceError(f"{self.name if number is None else self.place(number)}: {complaint}")
 
+    def name_columns(self, names: Sequence[str], number: int | None = None) -> None:
+        """Take the names of the columns: each has one, and no two the same."""
+        self.names = list(names)
+        for i, name in enumerate(names):
+            if not name:
+                where = "" if number is None else " of the header"
+                raise self.fail(f"column {i + 1}{where} has no name", number)
+            if name in self.names[:i]:
+                first = self.names.index(name) + 1
+                complaint = f"columns {first} and {i + 1} are both called {abbreviated(name)}"
+                raise self.fail(complaint, number)
+
     def uses(self, column: str) -> bool:
         """Whether a column is read; what is in the others does not matter."""
         return self.wanted is None or column in self.wanted

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from noregret.inputs.values import abbreviated
 from noregret.learner.replay import module
 from noregret.sources.block import ISO, NUMBER, TIME, Block, Column, Reading
 from noregret.sources.lines import LONGEST, Lines
@@ -64,14 +63,7 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
         names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
     except csv.Error as problem:
         raise reading.fail(f"the header cannot be read: {problem}", number) from None
-    for i, name in enumerate(names):
-        if not name:
-            raise reading.fail(f"column {i + 1} of the header has no name", number)
-        if name in names[:i]:
-            first = names.index(name) + 1
-            raise reading.fail(
-                f"columns {first} and {i + 1} are both called {abbreviated(name)}", number
-            )
+    reading.name_columns(names, number)
     return names
 
 
@@ -138,14 +130,9 @@ def _infer_kinds(lines: bytes, reading: Reading, delimiter: str, names: Sequence
     """Find the kind of every column whose kind is not known yet."""
     if any(reading.uses(name) and name not in reading.kinds for name in names):
         head = lines[: lines.find(b"\n") + 1] or lines
-        _careful(
-            head,
-            0,
-            # Lone carriage returns make many rows of a line; what is bad is told when it is read.
-            Reading("", "", len(head), reading.words, reading.kinds, reading.wanted),
-            delimiter,
-            names,
-        )
+        # Lone carriage returns make many rows of a line; what is bad is told when it is read.
+        probe = Reading("", "", len(head), reading.words, reading.kinds, reading.wanted)
+        _careful(head, 0, probe, delimiter, names)
 
 
 def _careful(

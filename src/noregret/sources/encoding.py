@@ -257,9 +257,7 @@ class Encoding:
             missed = next((n for n in gaps if n in known and gaps[n][i]), None)
             if missed is not None:
                 keep[i] = False
-                complaint = (
-                    "the value is missing: choose what to take with --missing zero|last|mean"
-                )
+                complaint = "the value is missing: choose one with --missing zero|last|mean"
                 reading.skip(int(block.places[i]), complaint, missed)
             elif block.open:
                 known.update(n for n in used if n not in gaps or not gaps[n][i])
@@ -343,9 +341,6 @@ def _calendar(times: Column) -> Matrix:
         time = datetime.fromisoformat(text)
         day = 2.0 * math.pi * (time.hour + time.minute / 60.0 + time.second / 3600.0) / 24.0
         year = 2.0 * math.pi * (time.timetuple().tm_yday - 1) / 365.25
-        row[:6] = [f(k * day) for k in (1, 2) for f in (math.sin, math.cos)] + [
-            math.sin(year),
-            math.cos(year),
-        ]
+        row[:6] = [f(angle) for angle in (day, 2.0 * day, year) for f in (math.sin, math.cos)]
         row[6 + time.weekday()] = 1.0
     return rows
