@@ -415,7 +415,7 @@ def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
 def test_killed_at_random_instants_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
     """kill -9 of runs over files and pipes; NOREGRET_KILLS=200 for more of them."""
     kills = int(os.environ.get("NOREGRET_KILLS", "40"))
-    driver = Path(__file__).parent / "kills.py"
+    driver = Path(__file__).parents[1] / "kills.py"
     found = subprocess.run(
         [sys.executable, str(driver), str(tmp_path), str(kills), "1"],
         stdout=subprocess.PIPE,

@@ -44,13 +44,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 @click.command("compare", epilog=EXAMPLES)
 @data_options
 @click.option("--models", type=Listed(), help="The learners; else a good spread.")
-@click.option(
-    "--binary",
-    "--yes-no",
-    "binary",
-    is_flag=True,
-    help="Outcomes are 0 and 1: the learners for that.",
-)
+@click.option("--binary", "--yes-no", "binary", is_flag=True, help="Outcomes are 0 and 1.")
 @click.option("--peers/--no-peers", default=True, help="river and scikit-learn, if installed.")
 @output_options
 def command(**options: Any) -> int:

@@ -13,6 +13,7 @@ __all__ = ["command", "load_stream"]
 
 FEATURES = ("day sin", "day cos", "half-day cos", "weekend", "cold", "hot")
 REMARKS = {"ridge": " (1)", "bayesian-ridge": " (2)", "aar, drift 0.001": " (3)"}
+PAGE = "noregret-demo.html"
 LARGEST = 2.5  # |y| never exceeds this; only clipped ridge is told
 
 EXAMPLES = """\b
@@ -83,13 +84,7 @@ def _keep(place: str, table: Matrix) -> None:
 @click.command("demo", epilog=EXAMPLES)
 @click.option("--rounds", type=click.IntRange(10, 1_000_000), default=2000, show_default=True)
 @click.option("--data", metavar="FILE", help="Keep the stream: .csv, .parquet or .db.")
-@click.option(
-    "--report",
-    metavar="FILE",
-    default="noregret-demo.html",
-    show_default=True,
-    help="The page in HTML about it.",
-)
+@click.option("--report", metavar="FILE", default=PAGE, show_default=True, help="A page in HTML.")
 def command(rounds: int, data: str | None, report: str) -> int:
     """Forecast an hourly electricity load with five learners, and check every proof.
 

@@ -62,8 +62,8 @@ class KeptLines(Lines):
             self.digest.update(part)
         if self.length < wanted or self.digest.hexdigest() != mark["sha256"]:
             file.close()
-            short = f"is {wanted - self.length:,} bytes shorter than when"
-            what = short if self.length < wanted else "is not what it was when"
+            missing = f"is {wanted - self.length:,} bytes shorter than when"
+            what = missing if self.length < wanted else "is not what it was when"
             raise ParameterError(f"--out {self.out} {what} the state was written: {REMEDY}")
         file.truncate()
         return file

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Listed",
+    "counted",
     "data_options",
     "lagged",
     "model_options",
@@ -30,6 +31,7 @@ F = TypeVar("F", bound=Callable[..., object])
 SOURCE = ("data", "format", "delimiter", "names", "query", "missing_words", "text", "skip_bad")
 ENCODING = ("target", "features", "time", "calendar", "missing", "max_features")
 FORMATS = ["csv", "parquet", "arrow", "jsonl", "npz", "libsvm"]
+OUTPUTS = click.Choice(["csv", "parquet", "jsonl"])
 TAKEN = [name for name in PARAMETERS if any(name in model.parameters for model in MODELS.values())]
 """The parameters that some model takes from the command line."""
 
@@ -64,7 +66,7 @@ def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def _counted(flag: str, least: int, default: int, words: str) -> Callable[[F], F]:
+def counted(flag: str, least: int, default: int, words: str) -> Callable[[F], F]:
     """An option that is a whole number."""
     return click.option(
         flag,
@@ -84,7 +86,7 @@ data_options = _together(
     click.option("--time", metavar="COLUMN", help="Dates or times; copied to the output."),
     click.option("--calendar", is_flag=True, help="Hour, weekday and time of year as features."),
     click.option("--lags", type=Listed(), default="", help="Past outcomes as features: 1,2,24."),
-    _counted("--horizon", 1, 1, "Forecast so many rounds ahead: later outcomes are not used."),
+    counted("--horizon", 1, 1, "Forecast so many rounds ahead: later outcomes are not used."),
     click.option(
         "--missing",
         type=click.Choice(["refuse", "zero", "last", "mean"]),
@@ -95,8 +97,8 @@ data_options = _together(
     click.option(
         "--na", "missing_words", multiple=True, metavar="WORD", help="One more word for missing."
     ),
-    _counted("--skip-bad", 0, 0, "Leave out up to N bad rows, and count them."),
-    _counted("--max-features", 1, 2000, "Stop where text makes more features than that."),
+    counted("--skip-bad", 0, 0, "Leave out up to N bad rows, and count them."),
+    counted("--max-features", 1, 2000, "Stop where text makes more features than that."),
     click.option("--query", metavar="SQL", help="Rows of sqlite:FILE or duckdb:FILE."),
     click.option(
         "--format", type=click.Choice(FORMATS), help="If the name of the file does not tell."
@@ -131,11 +133,7 @@ model_options = _together(
 
 output_options = _together(
     click.option("--out", metavar="FILE", help="Forecasts: .csv, .parquet, .jsonl, or - ."),
-    click.option(
-        "--out-format",
-        type=click.Choice(["csv", "parquet", "jsonl"]),
-        help="If the name does not tell.",
-    ),
+    click.option("--out-format", type=OUTPUTS, help="If the name does not tell."),
     click.option("--report", metavar="FILE", help="A page in HTML about the run."),
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from noregret.cli.options import (
+    counted,
     data_options,
     lagged,
     model_options,
@@ -36,7 +37,7 @@ DATA is a file (.csv .tsv .txt, gzip or not; .parquet .arrow .feather .jsonl .nd
 How cells are read:
   a column is numbers, times (ISO 8601) or text, by its first value
   text becomes features on the fly: colour=red is 1 in rows that are red
-  dates and times are no features; --calendar makes some of the time column
+  dates and times are not features; --calendar makes some from the time column
   an empty cell, NA and null are missing (--na adds words); NaN and inf are bad
   a row without an outcome is forecast but not learned, and is no round for --lags
   a row without a feature is bad unless --missing says what to take
@@ -44,8 +45,8 @@ How cells are read:
 \b
 The output has one row per round: its line (or row), time, y, forecast, std (where the learner has a
 predictive distribution), loss, and the bound on the cumulative loss (where it was worked out).
-In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is no number)
-gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
+In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is not a
+number) gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
 
 \b
 --state FILE is read if it is there, and written at the end, when interrupted (Ctrl-C, SIGTERM),
@@ -64,14 +65,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 or 143 interrupted.
 @model_options
 @output_options
 @click.option("--state", metavar="FILE", help="Go on from this model file, and write it.")
-@click.option(
-    "--save-every",
-    type=click.IntRange(1),
-    default=1_000_000,
-    show_default=True,
-    metavar="N",
-    help="Rows between two writings of --state.",
-)
+@counted("--save-every", 1, 1_000_000, "Rows between two writings of --state.")
 @click.option(
     "--wait/--no-wait",
     default=True,

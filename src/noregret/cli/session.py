@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 
+COLUMNS = ("forecast", "std", "loss", "bound")  # of one learner's output
 MOMENT = 0.2  # seconds that a piece should take at most
 
 
@@ -222,13 +223,14 @@ class Session:
         if self.encoding.time is not None and piece.times is not None:
             columns["time"] = piece.times
         columns["y"] = piece.y
-        for player, one in zip(self.players, played):
-            stem = "" if len(self.players) == 1 else f"{player.name} "
-            columns[f"{stem}forecast"] = one.forecast
-            if len(self.players) == 1:
-                columns |= {"std": one.std, "loss": one.loss, "bound": one.bound}
-            else:
-                columns[f"{stem}loss"] = one.loss
+        if len(played) == 1:
+            columns |= {name: getattr(played[0], name) for name in COLUMNS}
+        else:
+            for player, one in zip(self.players, played):
+                columns |= {
+                    f"{player.name} forecast": one.forecast,
+                    f"{player.name} loss": one.loss,
+                }
         output.write(columns)
 
     def _about(self) -> dict[str, str]:
@@ -264,17 +266,14 @@ class Session:
             bad = show.count(reading.bad, f"bad {reading.unit}")
             say(f"{bad} left out, the first: {reading.first}")
         for column in self.encoding.left_out:
-            say(f"column {column!r} holds times, which are no features: left out (--calendar)")
-        if len(self.players) == 1:
-            player = self.players[0]
-            if player.rounds:
-                rmse = show.number(player.rmse)
-                loss = show.number(player.loss)
-                outcomes = show.count(player.rounds, "outcome")
-                say(f"{player.name}: {outcomes}, loss {loss}, RMSE {rmse}")
-                screen.print(show.certificates(player.certificates()))
-        else:
+            say(f"column {column!r} holds times, which are not features: left out (--calendar)")
+        first = self.players[0]
+        if len(self.players) > 1:
             screen.print(show.contest(self.players))
+        elif first.rounds:
+            outcomes, loss = show.count(first.rounds, "outcome"), show.number(first.loss)
+            say(f"{first.name}: {outcomes}, loss {loss}, RMSE {show.number(first.rmse)}")
+            screen.print(show.certificates(first.certificates()))
 
 
 def _device(place: str) -> bool:

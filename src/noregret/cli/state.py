@@ -49,7 +49,7 @@ def recall(path: str, session: Session) -> bool:
     except (KeyError, TypeError, ValueError, AttributeError) as wrong:
         if isinstance(wrong, ParameterError):
             raise
-        raise SnapshotError(f"{path}: what it says about the last run makes no sense") from None
+        raise SnapshotError(f"{path}: what it says about the last run is invalid") from None
     return True
 
 

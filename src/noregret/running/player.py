@@ -86,7 +86,8 @@ class Player:
             part, said = piece.part(start, stop), played.rows(start, stop)
             if known:
                 self._learn(part, said, reading)
-                if stop == T and not piece.edge and not self._bounds_each(part):
+                each = self.running is not None or _one_by_one(self.learner, part.frame.shape[1])
+                if stop == T and not piece.edge and not each:
                     played.bound[-1] = math.nan  # where bounds are must not depend on the clock
             else:
                 self._forecast(part, said)
@@ -117,12 +118,9 @@ class Player:
 
     def _record(self, y: Vector, said: Played) -> None:
         if self.recording is not None:
-            drawn = {name: getattr(said, name) for name in ("forecast", "std", "loss", "spread")}
+            drawn = said._asdict()
+            del drawn["bound"]
             self.recording.take(self.learner, y=y, **drawn)
-
-    def _bounds_each(self, part: Piece) -> bool:
-        """Whether every row has its bound."""
-        return self.running is not None or _one_by_one(self.learner, part.frame.shape[1])
 
     def _parts(self, y: Vector) -> Iterator[tuple[int, int, bool]]:
         """Rows in a row that have, or have not, an outcome; shorter where a report looks in."""
@@ -156,9 +154,8 @@ class Player:
             reading.skip(int(part.places[0]), complaint)
 
     def _forecast(self, part: Piece, said: Played) -> None:
-        predictive = getattr(self.learner, "predictive", None)
-        if not hasattr(_given(self.learner), "noise_var"):
-            predictive = None
+        normal = hasattr(_given(self.learner), "noise_var")
+        predictive = getattr(self.learner, "predictive") if normal else None  # noqa: B009  # theirs
         for t, row in enumerate(part.frame.values.tolist()):
             x = dict(zip(part.frame.columns, row))
             said.forecast[t] = float(self.learner.predict_one(x))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ WIDEST = 4096  # coefficients that are followed at most
 CURVE, DETAIL, LAST = 1000, 2000, 500  # buckets of a curve, of the forecasts; rows kept whole
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Played:
+class Played(NamedTuple):
     """What a learner did with some rows; NaN where there is nothing to say."""
 
     forecast: Vector
@@ -42,15 +41,12 @@ class Played:
 
     def rows(self, start: int, stop: int) -> Played:
         """Some of the rows, to be filled in here."""
-        return Played(*(column[start:stop] for column in self._columns()))
+        return Played(*(column[start:stop] for column in self))
 
     def fill(self, other: Played) -> None:
         """Take over what was said elsewhere of these rows."""
-        for column, values in zip(self._columns(), other._columns()):
+        for column, values in zip(self, other):
             column[:] = values
-
-    def _columns(self) -> tuple[Vector, ...]:
-        return self.forecast, self.std, self.loss, self.bound, self.spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -175,17 +175,12 @@ class Reading:
                 places.append(place)
                 for column, value in zip(columns, taken):
                     column.append(value)
-        return Block(
-            {
-                name: np.array([math.nan if v is None else v for v in column], dtype=np.float64)
-                if self.kinds.get(name, NUMBER) == NUMBER
-                else column
-                for name, column in zip(names, columns)
-            },
-            dict(self.kinds),
-            np.array(places, dtype=np.int64),
-            open_,
-        )
+        found: dict[str, Column] = dict(zip(names, columns))
+        for name, values in zip(names, columns):
+            if self.kinds.get(name, NUMBER) == NUMBER:
+                numbers = [math.nan if v is None else v for v in values]
+                found[name] = np.array(numbers, dtype=np.float64)
+        return Block(found, dict(self.kinds), np.array(places, dtype=np.int64), open_)
 
     def _row(
         self, names: Sequence[str], place: int, row: Sequence[object], *, typed: bool

@@ -84,7 +84,7 @@ class Encoding:
     last: dict[int, float] = field(default_factory=dict)  # by slot
     sums: dict[int, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)  # by column: values seen
-    left_out: dict[str, None] = field(default_factory=dict)  # times that are no features
+    left_out: dict[str, None] = field(default_factory=dict)  # times, which are not features
     kinds: dict[str, str] = field(default_factory=dict)  # of columns that have had a value
     met: bool = False  # the target has been there
     rows: int = 0  # that have come in this reading
@@ -228,7 +228,9 @@ class Encoding:
         """The rows whose time is one."""
         assert self.time is not None
         if block.kinds.get(self.time) not in (TIME, None) or self.time not in block.columns:
-            raise reading.fail(f"column {self.time!r} is no column of times: --calendar needs one")
+            raise reading.fail(
+                f"column {self.time!r} is not a column of times: --calendar needs one"
+            )
         keep = np.ones(len(block), dtype=bool)
         for i, value in enumerate(block.columns[self.time]):
             try:
@@ -236,7 +238,7 @@ class Encoding:
             except (ValueError, TypeError):
                 keep[i] = False
                 gap = value is None or value != value  # NaN
-                said = "the time is missing" if gap else f"{abbreviated(value)} is no time"
+                said = "the time is missing" if gap else f"{abbreviated(value)} is not a time"
                 reading.skip(int(block.places[i]), said, self.time)
         return block if keep.all() else block.kept(keep)
 
@@ -249,11 +251,8 @@ class Encoding:
         if not gaps:
             return keep
         known = {n for n in used if not block.open or n in self.numbers or n in self.categories}
-        for i in (
-            np.flatnonzero(np.any(list(gaps.values()), axis=0))
-            if not block.open
-            else range(len(block))
-        ):
+        some = np.flatnonzero(np.any(list(gaps.values()), axis=0)).tolist()
+        for i in range(len(block)) if block.open else some:
             missed = next((n for n in gaps if n in known and gaps[n][i]), None)
             if missed is not None:
                 keep[i] = False

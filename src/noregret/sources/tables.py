@@ -209,7 +209,7 @@ def _together(arrays: dict[str, _Array], reading: Reading) -> Iterator[Block]:
     lengths = {name: array.shape[0] for name, array in arrays.items()}
     T = next(iter(lengths.values()))
     if set(lengths.values()) != {T}:
-        raise reading.fail(f"the arrays have different lengths, {lengths}: give one row a round")
+        raise reading.fail(f"the arrays have different lengths, {lengths}: give one row per round")
     for start in range(0, T, ROWS):
         columns = {}
         for name, array in arrays.items():
