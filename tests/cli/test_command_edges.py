@@ -82,6 +82,35 @@ def test_the_last_bound_of_a_piece_where_none_runs_along() -> None:
     assert played.bound[-1] > 0.0
 
 
+def test_any_learner_may_know_the_bound_of_every_round() -> None:
+    """What a learner's `running_bound` says goes to the rows; sums of an earlier run go on."""
+
+    class Counting:
+        def __init__(self) -> None:
+            self.rounds = 0
+
+        def after(self, _, y):
+            self.rounds += len(y)
+            return np.arange(self.rounds - len(y), self.rounds) + 1.0
+
+        def stored(self) -> list[int]:
+            return [self.rounds]
+
+        def resume(self, stored) -> None:
+            (self.rounds,) = stored
+
+    class Own(nr.OSLOG):
+        def running_bound(self) -> Counting:
+            return Counting()
+
+    X, y = RNG.normal(size=(6, 2)).tolist(), RNG.uniform(-1, 1, size=6).tolist()
+    player, other = Player("own", Own()), Player("own", Own())
+    assert player.play(piece(X, y)).bound.tolist() == [1, 2, 3, 4, 5, 6]
+    other.resume(player.running.stored())
+    assert other.play(piece(X[:2], y[:2])).bound.tolist() == [7, 8]
+    assert nr.OSLOG().running_bound() is None
+
+
 def test_rows_with_and_without_outcome_keep_their_places() -> None:
     nan = math.nan
     X = RNG.normal(size=(7, 2))
