@@ -42,12 +42,12 @@ MUTANTS = {
                 "a numerical refusal ends the run",
             ),
             (
-                "played.bound[rows.stop - 1] = self.certificate.bound",
-                "played.bound[rows.stop - 1] = 0.0",
+                "said.bound[-1] = self.certificate.bound",
+                "said.bound[-1] = 0.0",
                 "the last bound is 0",
             ),
             (
-                "            played.bound[rows] = running\n",
+                "            said.bound[:] = bounds\n",
                 "            pass\n",
                 "no running bound",
             ),
@@ -59,18 +59,22 @@ MUTANTS = {
                 "runs of rows cut one too early",
             ),
             (
-                "reading.skip(int(piece.places[row]), complaint)",
-                "reading.skip(row, complaint)",
+                "reading.skip(int(part.places[0]), complaint)",
+                "reading.skip(0, complaint)",
                 "the place of a refused row",
             ),
-            ("refuse(at, str(refused))", "None", "a refused row is not counted"),
-            ("played, at + t, refuse)", "played, at, refuse)", "rows one by one go to one place"),
+            ("complaint = str(refused)", "return", "a refused row is not counted"),
             (
-                "if self.yes_no and not np.isin(y, (0.0, 1.0)).all():",
+                "said.rows(t, t + 1), reading)",
+                "said.rows(0, 1), reading)",
+                "rows one by one go to one place",
+            ),
+            (
+                "if self.binary and not np.isin(y, (0.0, 1.0)).all():",
                 "if False:",
                 "outcomes that are neither 0 nor 1",
             ),
-            (">= CROSSOVER", ">= 10**9", "wide rows in blocks"),
+            ("return in_blocks(", "return False and in_blocks(", "wide rows in blocks"),
         ],
     ),
     "cli/session.py": (
@@ -216,7 +220,7 @@ MUTANTS = {
             ("        if name in names[:i]:\n", "        if False:\n", "two columns of one name"),
         ],
     ),
-    "sources/ahead.py": (
+    "sources/prefetch.py": (
         READ,
         [
             (

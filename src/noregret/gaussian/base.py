@@ -21,7 +21,9 @@ from noregret.gaussian.build import AnyStream, stream_for_row, stream_for_table
 from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.hindsight import Hindsight, hindsight_of
 from noregret.gaussian.kernel_stream import KernelStream
+from noregret.gaussian.ledger import totals
 from noregret.gaussian.rules import Rule
+from noregret.gaussian.running_bound import RunningSums
 from noregret.gaussian.stream import ARRAYS, NAMES, Budget, Plan, Stream, one_outcome
 from noregret.gaussian.theorems import statements
 from noregret.inputs.kernel_spaces import MappedSpace, NystromSpace
@@ -154,6 +156,13 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
         """Forget everything, then learn all rows in order; weights as in `partial_fit`."""
         self._run(X, y, afresh=True, weights=sample_weight)
         return self
+
+    def running_bound(self) -> RunningSums:
+        """What works out the bound after every round of the replays to come."""
+        with self._lock:
+            if self._state is None:
+                return RunningSums(self._rule(), None)
+            return RunningSums(self._state.plan.rule, totals(self._state.ledger))
 
     def partial_fit(self, X: Table, y: Outcomes, sample_weight: Outcomes = None) -> Self:
         """Learn all rows, in order, on top of what was learned before.

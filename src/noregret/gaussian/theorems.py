@@ -10,15 +10,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 from noregret._ops.layout import AAR, BAYES, CLIPPED
 from noregret.budgets import RandomFourier, Window
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.gaussian.facts import StreamFacts, declared_bound
+from noregret.types import Vector
 
-__all__ = ["Theorem", "aar_bound", "statements", "theorems_of"]
+__all__ = [
+    "Theorem",
+    "aar_bound",
+    "aar_side",
+    "bayesian_side",
+    "clipped_side",
+    "statements",
+    "theorems_of",
+]
 
 Theorem = Callable[[StreamFacts], Certificate]
+N = TypeVar("N", float, Vector)
+
+
+def aar_side(V: N, square: N, price: N) -> N:
+    """AAR's side of its theorems, V + Y^2 times a price: of numbers, or of arrays by round."""
+    return V + square * price
+
+
+def clipped_side(V: N, Y: float, price: N, outcomes: int = 1) -> N:
+    """Clipped ridge's side, V + 4 m Y^2 times a price."""
+    return V + 4.0 * outcomes * Y * Y * price
+
+
+def bayesian_side(V: N, rounds: N, noise_var: float, price: N, outcomes: int = 1) -> N:
+    """Bayesian ridge's side, m T/2 ln(2 pi s^2) + V/(2 s^2) + m/2 times a price."""
+    constant = 0.5 * rounds * outcomes * math.log(2.0 * math.pi * noise_var)
+    return constant + V / (2.0 * noise_var) + 0.5 * outcomes * price
 
 
 def statements(s: StreamFacts) -> list[Certificate]:
@@ -159,7 +186,7 @@ def _clipped(
         name,
         "upper bound",
         loss=t.loss,
-        bound=t.fit + 4.0 * t.outcomes * Y * Y * price,
+        bound=clipped_side(t.fit, Y, price, t.outcomes),
         statement=f"sum (y - g)^2 <= {s.best} + 4 {s.m}Y^2 {statement}",
         assumptions=(declared_bound("|y|", "Y", Y, t.largest), *more),
     )
@@ -198,7 +225,7 @@ def _bayesian(
         kind,
         loss=t.loss,
         comparator=s.log_loss(t.best),
-        bound=s.log_loss(t.fit) + 0.5 * t.outcomes * price,
+        bound=bayesian_side(t.fit, float(t.rounds), s.noise_var, price, t.outcomes),
         statement=(
             f"log loss {sign} {s.m}T/2 ln(2 pi s^2) + ({s.best})/(2 s^2) + {half} {statement}"
         ),
@@ -240,7 +267,7 @@ def _aar(s: StreamFacts, name: str, price: float, statement: str, *more: Assumpt
         name,
         "upper bound",
         loss=t.loss,
-        bound=t.fit + Y2 * price,
+        bound=aar_side(t.fit, Y2, price),
         statement=f"sum (y - g)^2 <= {s.best} + {s.outcome_words} {statement}",
         assumptions=(known, *more),
     )

@@ -27,7 +27,7 @@ from noregret.inputs.values import as_frame
 from noregret.learner.fields import Group, Part
 from noregret.learner.locks import new_lock
 from noregret.learner.parameters import checked
-from noregret.learner.replay import Replay, library_of
+from noregret.learner.replay import Replay, RunningBound, library_of
 from noregret.learner.saving import Saveable
 from noregret.learner.state import State
 from noregret.learner.thawing import writable_copy
@@ -206,6 +206,10 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
     def certificate(self, **bounds: Any) -> Certificate:
         """The main certificate; it takes what `certificates` takes."""
         return self.certificates(**bounds)[0]
+
+    def running_bound(self) -> RunningBound | None:
+        """What works out the bound after every round of a replay; None: only after the last."""
+        return None
 
     # One round of several learners together: pools and wrappers ask, and may go back ---------
 

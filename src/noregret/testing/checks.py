@@ -19,11 +19,13 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from noregret.errors import FeatureError, InputError
-from noregret.types import Matrix, Vector
+from noregret.learner.base import OnlineLearner
+from noregret.types import Matrix, Outcome, Row, Vector
 
 __all__ = ["CHECKS", "Check"]
 
-Check = Callable[[Any], None]
+Subject = OnlineLearner[Any]
+Check = Callable[[Subject], None]
 
 
 @contextmanager
@@ -36,7 +38,7 @@ def refused_as(error: type[Exception]) -> Iterator[None]:
     raise AssertionError(f"{error.__name__} was not raised")
 
 
-def _stream(learner: Any, rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vector]:
+def _stream(learner: Subject, rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vector]:
     """Rows, and outcomes of the kind that the learner takes: numbers in [-1, 1], or labels."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, size=(rounds, 3))
@@ -45,7 +47,7 @@ def _stream(learner: Any, rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vect
     return X, (y > 0.0).astype(np.float64) if binary else y
 
 
-def _inner(learner: Any) -> Any:
+def _inner(learner: Subject) -> object:
     """The learner that a wrapper was given."""
     return getattr(learner, "learner", learner)
 
@@ -54,32 +56,32 @@ def _named(x: Vector) -> dict[str, float]:
     return {f"x{i}": float(v) for i, v in enumerate(x)}
 
 
-def _predict(learner: Any, x: Any) -> float:
+def _predict(learner: Subject, x: Row) -> float:
     """The forecast at x; one that waits for its outcome is dropped again."""
     said = learner.predict_one(x)
     if hasattr(said, "number"):
-        learner.drop(said)
+        getattr(learner, "drop")(said)  # noqa: B009  # a Delayed has it
     return float(said)
 
 
-def _learn(learner: Any, x: Any, y: Any) -> None:
+def _learn(learner: Subject, x: Row, y: Outcome) -> None:
     """Learn a round; where outcomes go by ticket, that of a forecast made now."""
     learner.learn_one(learner.predict_one(x) if _by_ticket(learner) else x, y)
 
 
-def _by_ticket(learner: Any) -> bool:
+def _by_ticket(learner: Subject) -> bool:
     """Whether outcomes go by ticket, so that no table can be replayed."""
     return hasattr(learner, "drop")
 
 
-def check_forecasts_before_it_has_learned(learner: Any) -> None:
+def check_forecasts_before_it_has_learned(learner: Subject) -> None:
     """A stream starts with a forecast."""
     X, _ = _stream(learner)
     assert np.isfinite(_predict(copy.deepcopy(learner), X[0]))
     assert np.isfinite(_predict(copy.deepcopy(learner), _named(X[0])))
 
 
-def check_forecasting_changes_nothing(learner: Any) -> None:
+def check_forecasting_changes_nothing(learner: Subject) -> None:
     """Any number of forecasts between two rounds leaves the next ones as they were."""
     X, y = _stream(learner)
     quiet, chatty = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -91,7 +93,7 @@ def check_forecasting_changes_nothing(learner: Any) -> None:
         assert _predict(quiet, x) == _predict(chatty, x)
 
 
-def check_replay_is_the_loop(learner: Any) -> None:
+def check_replay_is_the_loop(learner: Subject) -> None:
     """Many rounds at once go as they would one at a time; where outcomes go by ticket: refused."""
     X, y = _stream(learner)
     one, many = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -111,7 +113,7 @@ def check_replay_is_the_loop(learner: Any) -> None:
     assert many.n_samples_seen_ == one.n_samples_seen_ == len(X)
 
 
-def check_names_and_positions_agree(learner: Any) -> None:
+def check_names_and_positions_agree(learner: Subject) -> None:
     """The order of names never matters, and names forecast what positions do."""
     X, y = _stream(learner)
     positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -122,7 +124,7 @@ def check_names_and_positions_agree(learner: Any) -> None:
         _learn(names, _named(x), outcome)
 
 
-def check_one_feature_by_name(learner: Any) -> None:
+def check_one_feature_by_name(learner: Subject) -> None:
     """A mapping with one name is a vector with one entry."""
     X, y = _stream(learner)
     positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -132,7 +134,7 @@ def check_one_feature_by_name(learner: Any) -> None:
         _learn(names, {"x0": float(x[0])}, outcome)
 
 
-def check_certificates_hold(learner: Any) -> None:
+def check_certificates_hold(learner: Subject) -> None:
     """Every certificate holds in every round, and is plain JSON."""
     X, y = _stream(learner)
     for t, (x, outcome) in enumerate(zip(X, y, strict=True), start=1):
@@ -145,12 +147,12 @@ def check_certificates_hold(learner: Any) -> None:
             assert json.loads(certificate.to_json())["name"] == certificate.name
 
 
-def check_refusals_change_nothing(learner: Any) -> None:
+def check_refusals_change_nothing(learner: Subject) -> None:
     """A round that is refused leaves no trace."""
     X, y = _stream(learner)
     clean, tried = copy.deepcopy(learner), copy.deepcopy(learner)
     for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
-        bad: list[tuple[Any, Any]] = [
+        bad: list[tuple[Row, Outcome]] = [
             (x * np.nan, 0.0),
             (x, np.nan),
             (x, None),
@@ -167,7 +169,7 @@ def check_refusals_change_nothing(learner: Any) -> None:
         assert _predict(clean, X[0]) == _predict(tried, X[0])
 
 
-def check_copies_are_independent(learner: Any) -> None:
+def check_copies_are_independent(learner: Subject) -> None:
     """A copy goes on bit for bit, and neither sees what the other learns."""
     X, y = _stream(learner)
     for x, outcome in zip(X[:20], y, strict=False):
@@ -182,7 +184,7 @@ def check_copies_are_independent(learner: Any) -> None:
     assert [_predict(one, x) for x in X] == [_predict(other, x) for x in X]
 
 
-def check_empty_tables_are_refused(learner: Any) -> None:
+def check_empty_tables_are_refused(learner: Subject) -> None:
     """A table without rows is refused as features are, before and after learning."""
     if _by_ticket(learner):
         return
@@ -193,8 +195,8 @@ def check_empty_tables_are_refused(learner: Any) -> None:
                 call(X[:0], y[:0])
 
 
-def check_tables_come_back_in_their_library(learner: Any) -> None:
-    """A replay of a frame of pandas, Polars or Arrow gives one of the same library, where it is here.
+def check_tables_come_back_in_their_library(learner: Subject) -> None:
+    """A replay of a frame of pandas, Polars or Arrow gives one of the same library.
 
     The features are counted, and their names kept.
     """

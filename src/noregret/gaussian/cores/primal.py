@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 
 from noregret._ops import primal as ops
 from noregret._ops.layout import ROWS, SCALARS, Y
-from noregret.gaussian.cores.blocks import CROSSOVER, stream_in_blocks
+from noregret.gaussian.cores.blocks import in_blocks, stream_in_blocks
 from noregret.gaussian.cores.core import Core
 from noregret.types import Integers, Matrix, Vector
 
@@ -71,7 +71,7 @@ class PrimalCore(Core):
 
     def _stream(self, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector) -> int:
         """A compiled loop, or blocks in BLAS-3 for large n."""
-        stream = ops.stream if xs.shape[1] < CROSSOVER else stream_in_blocks
+        stream = stream_in_blocks if in_blocks(xs.shape[1]) else ops.stream
         return stream(self.factor, self.work, xs, ys, mean, root, fit)
 
     def extended(self, k: int) -> PrimalCore:
