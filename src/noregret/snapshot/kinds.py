@@ -39,7 +39,19 @@ class Kind:
     read: Callable[[Fields], Any]
 
 
-HOMES: dict[str, str] = {}
+HOMES: dict[str, str] = {
+    "BayesianLogistic": "glm.learners.BayesianLogistic",
+    "Belief": "glm.binary.PosteriorState",
+    "Exact": "glm.exact.Exact",
+    "Family": "glm.families.Family",
+    "History": "glm.posteriors.History",
+    "ImproperLogistic": "glm.learners.ImproperLogistic",
+    "MAPLogistic": "glm.learners.MAPLogistic",
+    "Mode": "glm.posteriors.Mode",
+    "Particles": "glm.posteriors.Particles",
+    "Recursive": "glm.posteriors.Recursive",
+    "TierneyKadane": "glm.posteriors.TierneyKadane",
+}
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
 
@@ -65,6 +77,13 @@ def kind_called(name: str) -> Kind:
         module, _, called = HOMES[name].rpartition(".")
         declare(name, getattr(importlib.import_module(f"noregret.{module}"), called))
     return BY_NAME[name]
+
+
+def kind_in(stored: Any) -> Kind | None:
+    """The kind of an object in a file, if it is on the list."""
+    name = stored.get("is") if type(stored) is dict else None
+    known = type(name) is str and (name in BY_NAME or name in HOMES)
+    return kind_called(str(name)) if known else None
 
 
 def declare(name: str, type_: type) -> None:
@@ -167,8 +186,7 @@ class Reader:
 
     def thing(self, stored: Any, types: tuple[type, ...], where: str) -> Any:
         """A thing of one of these types."""
-        name = stored.get("is") if type(stored) is dict else None
-        kind = BY_NAME.get(name) if type(name) is str else None
+        kind = kind_in(stored)
         if kind is None or kind.type not in types:
             wanted = " or ".join(t.__name__ for t in types)
             raise forged(where, f"= {abbreviated(stored)} is no {wanted}")
@@ -188,7 +206,10 @@ class Reader:
     def _beyond(self, stored: Any, where: str) -> Any:
         if type(stored) is dict and "given" in stored:
             return self.foreign(stored, where)
-        return self.thing(stored, tuple(BY_TYPE), where)
+        kind = kind_in(stored)
+        if kind is None:
+            raise forged(where, f"= {abbreviated(stored)} is no value")
+        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
 
     def foreign(self, stored: Any, where: str) -> Any:
         """A function that the caller gives back."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops import layout, margin
+from noregret._ops import layout
 from noregret.experts.aggregating import AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights
 from noregret.experts.auto import Auto, State
 from noregret.experts.pool import Pool
@@ -20,17 +20,13 @@ from noregret.experts.safe import SafeLogistic, SafeOSLOG
 from noregret.gaussian.kernel_stream import KernelStream
 from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
 from noregret.gaussian.stream import Stream
-from noregret.glm.binary import PosteriorState
-from noregret.glm.exact import Exact
 from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogistic
-from noregret.glm.posteriors import Mode, Particles, Recursive, TierneyKadane
 from noregret.lms.kernel_lms import KernelLMS
 from noregret.lms.net import KLMSNet
 from noregret.snapshot.kinds import Fields, Writer, declare, register
 from noregret.snapshot.lms import read_kernel_lms, read_net, write_kernel_lms, write_net
 from noregret.snapshot.pools import read_members, write_members
 from noregret.snapshot.spaces import SPACES
-from noregret.snapshot.yesno import ENGINES
 from noregret.sparse.oslog import OSLOG
 from noregret.sparse.slog import SLOG
 from noregret.wrappers.delayed import Delayed, PendingForecasts
@@ -140,28 +136,6 @@ def _read_slog(f: Fields) -> SLOG:
         one._keep(space, coef, intercept, state.whole("n_iter"))
         state.done()
     return one  # type: ignore[no-any-return]  # as _made has it
-
-
-# Yes-or-no learners -------------------------------------------------------------------------
-
-
-def _write_belief(w: Writer, belief: PosteriorState) -> Any:
-    return {"belief": w.thing(belief)}
-
-
-def _read_belief(kind: int, *engines: type) -> ReadState:
-    assert set(engines) <= set(ENGINES)
-
-    def read(f: Fields, _: Any) -> PosteriorState:
-        belief: PosteriorState = f.thing("belief", PosteriorState)
-        f.done()
-        posterior = belief.posterior
-        recursive = isinstance(posterior, Recursive)
-        if not (posterior.kind == kind if recursive else type(posterior) in engines):
-            raise f.wrong("has the engine of another learner")
-        return belief
-
-    return read
 
 
 # Pools --------------------------------------------------------------------------------------
@@ -280,9 +254,7 @@ learner(BayesianRidge, _write_stream, _read_stream(layout.BAYES), "_state")
 learner(AAR, _write_stream, _read_stream(layout.AAR), "_state")
 declare("OSLOG", OSLOG)
 LEARNERS.append(OSLOG)
-learner(MAPLogistic, _write_belief, _read_belief(margin.LAPLACE, Mode))
-learner(BayesianLogistic, _write_belief, _read_belief(margin.ADF, Exact, TierneyKadane, Particles))
-learner(ImproperLogistic, _write_belief, _read_belief(margin.AIOLI))
+LEARNERS += [MAPLogistic, BayesianLogistic, ImproperLogistic]
 for _pool in (AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights, SafeOSLOG):
     learner(_pool, _write_pool, _read_pool)
 learner(SafeLogistic, _write_pool, _read_pool, labelled=True)
