@@ -48,6 +48,7 @@ class Posterior:
     __slots__ = ()
 
     family: Family
+    history: History
 
     @property
     def method(self) -> str:
@@ -57,7 +58,7 @@ class Posterior:
     @property
     def size(self) -> int:
         """How many features it knows."""
-        raise NotImplementedError
+        return self.history.size
 
     def price(self, row: Vector) -> float:
         """The log loss of label 1 at x = `row`; at -x it is that of label 0."""
@@ -277,11 +278,6 @@ class Mode(Posterior):
             setattr(made, name, value)
         return made
 
-    @property
-    def size(self) -> int:
-        """How many features it knows."""
-        return self.w.size
-
     def price(self, row: Vector) -> float:
         """The log loss of label 1 at x = `row`, under the mode."""
         return self._loss(row)
@@ -416,11 +412,6 @@ class Particles(Posterior):
             "uinteger": uinteger,
         }
         return made
-
-    @property
-    def size(self) -> int:
-        """How many features it knows."""
-        return int(self.cloud.shape[1])
 
     def price(self, row: Vector) -> float:
         """-ln of the weighted mean of the probability of label 1 at x = `row`."""
