@@ -41,10 +41,10 @@ class Running:
     @classmethod
     def of(cls, learner: Any) -> Running:
         """Those of a learner as it is; of nothing, where it has learned none or is another kind."""
-        stream = getattr(learner, "_state", None)
-        if stream is None:
+        ledger = getattr(getattr(learner, "_state", None), "ledger", None)
+        if ledger is None:
             return cls()
-        t = totals(stream.ledger)
+        t = totals(ledger)
         return cls((t.fit, 0.0), (t.log_det, 0.0), t.largest, t.rounds)
 
     def bounds(self, learner: Any, replay: Replay, y: Vector) -> Vector | None:
