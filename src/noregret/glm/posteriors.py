@@ -280,36 +280,28 @@ class Mode(Posterior):
 
     def price(self, row: Vector) -> float:
         """The log loss of label 1 at x = `row`, under the mode."""
-        return self._loss(row)
-
-    def _loss(self, row: Vector) -> float:
         return self.family.loss_and_derivatives(float(row @ self.w))[0]
 
-    def fit(self, count: int) -> Found:
-        """The mode of the first so many rows; nothing is kept but scratch."""
+    def tried(self, row: Vector) -> Found:
+        """The mode with one row more, in the place that is kept for it; nothing else is written."""
         h, w, curve = self.history, self.w.copy(), np.empty_like(self.curve)
-        rows, work, scratch = h.held[:count], self.work, h.scratch[:count]
+        h.held[h.count] = row
+        rows, scratch = h.held[: h.count + 1], h.scratch[: h.count + 1]
         F, log_det, gradient, _ = newton.mode(
-            self.family.code, rows, self.precision, w, curve, work, scratch
+            self.family.code, rows, self.precision, w, curve, self.work, scratch
         )
         if not math.isfinite(F + log_det + gradient):
             raise NumericalError(TOO_LARGE)
         return Found(w, curve, F, log_det, gradient)
 
-    def tried(self, row: Vector) -> Found:
-        """The mode with one row more, in the place that is kept for it."""
-        h = self.history
-        h.held[h.count] = row
-        return self.fit(h.count + 1)
-
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Learn and book one round, and what it costs less under the new mode."""
         row = sign * x
         found = self.tried(row)
-        loss, before = self.price(row), self._loss(row)
+        loss, before = self.price(row), Mode.price(self, row)
         self.history.append(row)
         self.w, self.curve, self.F, self.log_det, self.gradient = found
-        add(book, EXCESS, before - self._loss(row))
+        add(book, EXCESS, before - Mode.price(self, row))
         note(book, scatter, x, loss, sign)
         return loss
 
