@@ -354,10 +354,13 @@ def test_priors_of_any_width(name: str, prior_var: float) -> None:
 
 
 def test_exact_averaging_that_fails_leaves_no_trace() -> None:
-    """A grid that would be too large: two weights, a wide prior, labels that separate."""
+    """A grid that would be too large: two weights, a wide prior, labels that separate.
+
+    At right angles to the first x, and as long, the axes of the box would be anyone's choice.
+    """
     learner = nr.BayesianLogistic(1e6, method="exact")
     learner.learn_one(np.array([1.0, 2.0]), 1)
-    for x in (np.array([2.0, -1.0]), 1e6 * GOOD):
+    for x in (np.array([2.0, -1.5]), np.array([1.0, -1.0]), 1e6 * GOOD):
         refused(learner, lambda x=x: learner.learn_one(x, 0), NumericalError, "tierney-kadane")
 
 

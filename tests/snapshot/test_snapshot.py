@@ -13,7 +13,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import NotLearnedError
-from noregret.snapshot.kinds import BY_TYPE
+from noregret.snapshot.kinds import BY_TYPE, HOMES, kind_called
 from noregret.snapshot.learners import LEARNERS
 from stored import CASES, Case, bits, extended, fitted_slog, proofs
 
@@ -84,7 +84,7 @@ def test_every_slot_of_a_state_is_known_here() -> None:
         "Mode": "F curve family gradient history log_det precision w work",
         "Exact": "error strict",
         "Particles": "cloud family history logs moves precision rng",
-        "Belief": "book classes space engine scatter",
+        "Belief": "book classes posterior scatter space",
         "Pool": "book cells game",
         "Cells": "drifts fixed fixed_work label ledgers moving moving_work precisions seen",
         "Units": "count scale shift square total",
@@ -106,6 +106,8 @@ def test_every_slot_of_a_state_is_known_here() -> None:
     from noregret.gaussian.cores import DriftCore, PrimalCore
     from noregret.lms.kernel_lms import Held
 
+    for name in HOMES:
+        kind_called(name)
     types = {kind.name: kind.type for kind in BY_TYPE.values()}
     types |= {"PrimalCore": PrimalCore, "DriftCore": DriftCore, "Held": Held}
     for name, slots in known.items():

@@ -71,6 +71,17 @@ HOMES: dict[str, str] = {
     "Taylor": "budgets.Taylor",
     "Window": "budgets.Window",
     **{f"sklearn.{name}": f"{SKLEARN}.{name}" for name in KERNELS},
+    "BayesianLogistic": "glm.learners.BayesianLogistic",
+    "Belief": "glm.binary.PosteriorState",
+    "Exact": "glm.exact.Exact",
+    "Family": "glm.families.Family",
+    "History": "glm.posteriors.History",
+    "ImproperLogistic": "glm.learners.ImproperLogistic",
+    "MAPLogistic": "glm.learners.MAPLogistic",
+    "Mode": "glm.posteriors.Mode",
+    "Particles": "glm.posteriors.Particles",
+    "Recursive": "glm.posteriors.Recursive",
+    "TierneyKadane": "glm.posteriors.TierneyKadane",
 }
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
