@@ -38,8 +38,7 @@ from noregret.inputs.values import abbreviated, as_frame
 from noregret.kernels import Kernel
 from noregret.learner.locks import new_lock
 from noregret.learner.replay import Replay, library_of
-from noregret.learner.saving import Saveable
-from noregret.learner.thawing import writable_copy
+from noregret.learner.saving import Saveable, writable_copy
 from noregret.types import Forecast, Matrix, Track, Vector
 
 __all__ = ["Drift", "Gaussian", "positive"]

@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 __all__ = [
+    "AnyLearner",
     "Array",
     "Count",
     "Field",
@@ -28,6 +29,7 @@ __all__ = [
     "Part",
     "Parts",
     "Real",
+    "Records",
     "Special",
     "Truth",
     "Value",
@@ -81,6 +83,14 @@ class Parts(Field):
 
 
 @dataclass(frozen=True, slots=True)
+class AnyLearner(Field):
+    """A learner of any kind; one that files cannot hold is refused by name when it is written."""
+
+    name: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Group(Field):
     """Fields within these that are no object of their own kind; `type_` declares them."""
 
@@ -127,6 +137,14 @@ class Value(Field):
 
     name: str
     called: str | None = None  # in messages and for `load(path, called=...)`
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Field):
+    """A list of records, each of as many values; `called` says what each is in messages."""
+
+    name: str
+    called: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

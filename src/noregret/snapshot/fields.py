@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from noregret.learner.fields import (
+    AnyLearner,
     Array,
     Count,
     Field,
@@ -13,6 +14,7 @@ from noregret.learner.fields import (
     Part,
     Parts,
     Real,
+    Records,
     Special,
     Truth,
     Value,
@@ -52,6 +54,10 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
         return write_fields(w, value)
     if isinstance(field, Value):
         return w.value(value, field.called or field.name)
+    if isinstance(field, AnyLearner):
+        return w.value(value, field.name)
+    if isinstance(field, Records):
+        return [[w.value(v, name) for name, v in zip(field.called, one)] for one in value]
     if isinstance(field, Special):
         form: Any = field.form
         return form.write(w, value)
@@ -92,6 +98,10 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
         return f.text(field.name, field.choices)
     if isinstance(field, Value):
         return f.value(field.name)
+    if isinstance(field, AnyLearner):
+        return f.learner(field.name, optional=field.optional)
+    if isinstance(field, Records):
+        return f.records(field.name, len(field.called))
     assert isinstance(field, Special)
     form: Any = field.form
     return form.read(f, field.name)

@@ -18,7 +18,8 @@ import numpy as np
 
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
-from noregret.learner.base import OnlineLearner
+from noregret.learner.base import Stateful
+from noregret.learner.saving import Saveable
 from noregret.snapshot.fields import read_fields, read_learner, write_fields, write_learner
 from noregret.snapshot.values import decoded, encoded, forged
 from noregret.types import Matrix
@@ -39,9 +40,14 @@ class Kind:
     read: Callable[[Fields], Any]
 
 
-HOMES: dict[str, str] = {}
+HOMES: dict[str, str] = {
+    "Delayed": "wrappers.delayed.Delayed",
+    "Lagged": "wrappers.lagged.Lagged",
+    "OSLOG": "sparse.oslog.OSLOG",
+    "SLOG": "sparse.slog.SLOG",
+}
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
-NAMES = {home: name for name, home in HOMES.items()}
+NAMES = {f"noregret.{home}": name for name, home in HOMES.items()}
 
 BY_TYPE: dict[type, Kind] = {}
 BY_NAME: dict[str, Kind] = {}
@@ -59,6 +65,16 @@ def register(
     BY_TYPE[type_] = BY_NAME[kind.name] = kind
 
 
+def known(name: str) -> bool:
+    """Whether a kind of this name is on the list."""
+    return name in BY_NAME or name in HOMES
+
+
+def is_learner(type_: type) -> bool:
+    """Whether things of this type are learners, which a file may hold by themselves."""
+    return issubclass(type_, Saveable) and kind_of(type_) is not None
+
+
 def kind_called(name: str) -> Kind:
     """The kind of this name: one that declares its fields is loaded when it is first met."""
     if name not in BY_NAME:
@@ -71,7 +87,7 @@ def declare(name: str, type_: type) -> None:
     """Put a type with declared fields on the list."""
     write, read = (
         (write_learner, read_learner)
-        if issubclass(type_, OnlineLearner)
+        if issubclass(type_, Stateful)
         else (write_fields, read_fields)
     )
     register(type_, write, lambda f: read(f, type_), name)
@@ -80,7 +96,7 @@ def declare(name: str, type_: type) -> None:
 def kind_of(type_: type) -> Kind | None:
     """The kind of this type, if it is on the list."""
     if type_ not in BY_TYPE:
-        home = f"{type_.__module__.removeprefix('noregret.')}.{type_.__qualname__}"
+        home = f"{type_.__module__}.{type_.__qualname__}"
         if home in NAMES:
             declare(NAMES[home], type_)
     return BY_TYPE.get(type_)
@@ -124,8 +140,8 @@ class Writer:
         if callable(value) and not isinstance(value, type):
             return self.foreign(value, where)
         raise SnapshotError(
-            f"{where} = {abbreviated(value)} cannot be stored: it is a {_called(type(value))}, whose "
-            "state noregret does not know; take it out, or save it by its own means"
+            f"{where} = {abbreviated(value)} cannot be stored: it is a {_called(type(value))}, "
+            "whose state noregret does not know; take it out, or save it by its own means"
         )
 
     def foreign(self, function: Any, where: str) -> dict[str, Any]:
@@ -168,7 +184,7 @@ class Reader:
     def thing(self, stored: Any, types: tuple[type, ...], where: str) -> Any:
         """A thing of one of these types."""
         name = stored.get("is") if type(stored) is dict else None
-        kind = BY_NAME.get(name) if type(name) is str else None
+        kind = kind_called(name) if type(name) is str and known(name) else None
         if kind is None or kind.type not in types:
             wanted = " or ".join(t.__name__ for t in types)
             raise forged(where, f"= {abbreviated(stored)} is no {wanted}")
@@ -181,6 +197,13 @@ class Reader:
             raise forged(where, f"= {abbreviated(stored)} is no {' or '.join(kinds)}")
         return kind_called(str(name)).read(Fields(self, stored, f"{where}.{name}"))
 
+    def learner(self, stored: Any, where: str) -> Any:
+        """A learner of any kind."""
+        name = stored.get("is") if type(stored) is dict else None
+        if type(name) is not str or not known(name) or not is_learner(kind_called(name).type):
+            raise forged(where, f"= {abbreviated(stored)} is no learner")
+        return self.part(stored, (name,), where)
+
     def value(self, stored: Any, where: str) -> Any:
         """Whatever the user chose."""
         return decoded(stored, where, self._beyond)
@@ -188,7 +211,7 @@ class Reader:
     def _beyond(self, stored: Any, where: str) -> Any:
         if type(stored) is dict and "given" in stored:
             return self.foreign(stored, where)
-        return self.thing(stored, tuple(BY_TYPE), where)
+        return self.part(stored, (*BY_NAME, *HOMES), where)
 
     def foreign(self, stored: Any, where: str) -> Any:
         """A function that the caller gives back."""
@@ -354,6 +377,18 @@ class Fields:
         if type(stored) is not list:
             raise forged(where, "is no list")
         return [self.reader.part(s, kinds, f"{where}[{k}]") for k, s in enumerate(stored)]
+
+    def learner(self, name: str, *, optional: bool = False) -> Any:
+        """A learner of any kind, or None where that may be."""
+        stored, where = self._take(name)
+        return None if optional and stored is None else self.reader.learner(stored, where)
+
+    def records(self, name: str, width: int) -> list[list[Any]]:
+        """A list of records, each of as many values."""
+        stored, where = self._take(name)
+        if type(stored) is not list or any(type(s) is not list or len(s) != width for s in stored):
+            raise forged(where, f"is no list of records of {width} values")
+        return [[self.reader.value(v, where) for v in s] for s in stored]
 
     def numbers_or_none(self, name: str, *shape: int) -> Matrix | None:
         """An array of just this shape, finite or not; or None."""
