@@ -47,12 +47,12 @@ def test_lists_of_whole_numbers(wrong: object) -> None:
     lags = Wholes(Whole(1, 9, "a whole number, 1 to 9"))
     assert lags.check("lags", range(1, 4)) == lags.check("lags", np.arange(1, 4)) == [1, 2, 3]
     assert lags.read("1,24") == [1, 24]
-    with pytest.raises(ParameterError, match="lags = .*1 to 9"):
+    with pytest.raises(ParameterError, match=r"lags = .*1 to 9"):
         lags.check("lags", wrong)
 
 
 @pytest.mark.parametrize("wrong", [1, "yes", None, np.ones(1, dtype=bool), 0.0])
 def test_flags(wrong: object) -> None:
     assert checked(nr.AAR(fit_intercept=np.bool_(True)), "fit_intercept") is True
-    with pytest.raises(ParameterError, match="fit_intercept = .*True or False"):
+    with pytest.raises(ParameterError, match=r"fit_intercept = .*True or False"):
         checked(nr.SLOG(fit_intercept=wrong), "fit_intercept")

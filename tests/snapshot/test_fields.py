@@ -43,10 +43,16 @@ def slots_of(type_: type) -> set[str]:
     return {name for slots in found for name in ((slots,) if isinstance(slots, str) else slots)}
 
 
+def attributes_of(field: Any) -> tuple[str, ...]:
+    """The attributes that a field comes from."""
+    of = field.of or field.name
+    return (of,) if isinstance(of, str) else tuple(of)
+
+
 @pytest.mark.parametrize("name", DECLARED)
 def test_no_attribute_is_forgotten(name: str) -> None:
     type_: Any = DECLARED[name]
-    fields = {(field.of or field.name).partition(".")[0] for field in type_.FIELDS}
+    fields = {name for field in type_.FIELDS for name in attributes_of(field)}
     scratch = set(getattr(type_, "SCRATCH", ()))
     slots = slots_of(type_)
     assert slots <= fields | scratch, f"neither stored nor scratch: {slots - fields - scratch}"

@@ -75,6 +75,7 @@ class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # un
     _lock: Lock
     _state: H | None  # None: nothing has been learned
     STATE: ClassVar[Part | Group]  # how model files keep the state
+    BESIDE: ClassVar[tuple[str, ...]] = ()  # what they keep beside it: `_name`, for `_accept`
     _parameters: ClassVar[Mapping[str, Parameter]] = {}  # those that PARAMETERS has otherwise
     _merge_refusal: ClassVar[str] = "what a round teaches it depends on the rounds before"
 

@@ -21,6 +21,7 @@ from noregret.errors import ParameterError, abbreviated
 
 __all__ = [
     "PARAMETERS",
+    "SHARE",
     "Budget",
     "Choice",
     "Flag",
@@ -28,6 +29,7 @@ __all__ = [
     "Number",
     "Parameter",
     "Range",
+    "Schedule",
     "Text",
     "Whole",
     "Wholes",
@@ -90,6 +92,22 @@ class Number(Kind):
         if self.low <= (abs(taken) if self.signed else taken) <= self.high:
             return taken
         raise _refused(name, value, self.words)
+
+    def read(self, text: str) -> float:
+        """The number in a text."""
+        return float(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule(Kind):
+    """A number, or a function of the round, whose values are checked when it is asked."""
+
+    number: Number
+    metavar: ClassVar[str] = "NUMBER"
+
+    def check(self, name: str, value: object) -> object:
+        """The number as a float, or the function."""
+        return value if callable(value) else self.number.check(name, value)
 
     def read(self, text: str) -> float:
         """The number in a text."""
@@ -172,9 +190,34 @@ class Choice(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Range(Kind):
-    """Y for [-Y, Y], or a pair (lo, hi); `losses.span` checks it."""
+    """Y for [-Y, Y], a pair (lo, hi), or None.
 
+    >>> Range().check("outcome_range", 2)
+    (-2.0, 2.0)
+    """
+
+    narrowest: float = 1e-100
+    largest: float = 1e150
     metavar: ClassVar[str] = "Y|LO,HI"
+
+    def check(self, name: str, value: object) -> tuple[float, float] | None:
+        """(lo, hi); None stays None."""
+        if value is None:
+            return None
+        end = Number(-self.largest, self.largest, "a finite number")
+        pair = [value] if isinstance(value, Real) else value
+        try:
+            ends = [end.check(name, one) for one in pair]  # type: ignore[attr-defined]  # we try
+        except TypeError:
+            ends = []
+        if not ends or len(ends) > 2 or (len(ends) == 1) != isinstance(value, Real):
+            words = "give Y for [-Y, Y], a pair (lo, hi), or None"
+            raise ParameterError(f"{name} = {abbreviated(value)}: {words}")
+        low, high = ends if len(ends) == 2 else (-ends[0], ends[0])
+        if not self.narrowest <= high - low <= self.largest:
+            words = f"hi - lo must be from {self.narrowest:g} to {self.largest:g}"
+            raise ParameterError(f"{name} = {abbreviated(value)}: {words}")
+        return low, high
 
     def read(self, text: str) -> object:
         """One number, or two with a comma between them."""
@@ -240,12 +283,13 @@ class Parameter:
 
 
 POSITIVE = Number(1e-300, 1e300, "a number > 0 (1e-300 to 1e300)")
+SHARE = Number(0.0, math.nextafter(1.0, 0.0), "a number from 0 to less than 1")
 LAG = Whole(1, 100_000, "a whole number, 1 to 100,000")
 
 PARAMETERS: dict[str, Parameter] = {
     "prior_precision": Parameter(POSITIVE, "a > 0: what a unit of squared weight costs an expert"),
     "drift": Parameter(
-        Number(0.0, 1e300, "a number >= 0, or a function of the round"),
+        Schedule(Number(0.0, 1e300, "a number >= 0, or a function of the round")),
         "1/a_t >= 0: how cheaply experts may change; 0: they are fixed",
     ),
     "clip": Parameter(POSITIVE, "forecasts are clipped to [-CLIP, CLIP]"),
@@ -302,9 +346,9 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "horizon": Parameter(LAG, "how many rounds ahead"),
     "experts": Parameter(Text(), "learners, functions and names of forecasts in x"),
-    "loss": Parameter(Choice(("square", "brier", "log")), "square, brier or log"),
+    "loss": Parameter(Choice(("square", "log", "brier")), "square, log or brier"),
     "prior": Parameter(Text(), "weights of the experts before the first round"),
-    "share": Parameter(Text(), "which part of all weight returns to the prior after each round"),
+    "share": Parameter(SHARE, "which part of all weight returns to the prior after each round"),
     "domain": Parameter(Text(), "(x1, x2): the box that inputs are in, for the quadrature error"),
     "substitution": Parameter(Flag(), "merge by substitution: (hi-lo)^2/2 per nat, not 2(hi-lo)^2"),
 }

@@ -47,7 +47,7 @@ HOMES: dict[str, str] = {
     "SLOG": "sparse.slog.SLOG",
 }
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
-NAMES = {f"noregret.{home}": name for name, home in HOMES.items()}
+NAMES = {home: name for name, home in HOMES.items()}
 
 BY_TYPE: dict[type, Kind] = {}
 BY_NAME: dict[str, Kind] = {}
@@ -96,7 +96,7 @@ def declare(name: str, type_: type) -> None:
 def kind_of(type_: type) -> Kind | None:
     """The kind of this type, if it is on the list."""
     if type_ not in BY_TYPE:
-        home = f"{type_.__module__}.{type_.__qualname__}"
+        home = f"{type_.__module__.removeprefix('noregret.')}.{type_.__qualname__}"
         if home in NAMES:
             declare(NAMES[home], type_)
     return BY_TYPE.get(type_)

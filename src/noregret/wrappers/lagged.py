@@ -114,7 +114,7 @@ class LagBuffer:
             return np.array(known)
         mapping = values.as_mapping(x)
         if mapping is not None:
-            return {**mapping, **self._by_name(mapping, known)}
+            return dict(mapping) | self._by_name(mapping, known)
         empty = hasattr(x, "__len__") and not isinstance(x, str | bytes) and len(x) == 0
         return np.concatenate([np.empty(0) if empty else values.row(x), known])
 
