@@ -208,8 +208,9 @@ def row(x: Row) -> Vector:
             "give a 1-D array or a dict"
         )
     taken = _floats(x, "x", 1, FeatureError)
-    i = _first_beyond(LARGEST_FEATURE, taken)
-    if i is not None:
+    bad = ~(np.abs(taken) <= LARGEST_FEATURE)
+    if bad.any():
+        i = int(np.argmax(bad))
         within(number(float(taken[i]), f"x[{i}]"), f"x[{i}]")
     return taken
 

@@ -68,7 +68,7 @@ class Issued:
 class PendingForecasts:
     """What Delayed keeps: a learner, the forecasts that wait, and the book of those issued."""
 
-    __slots__ = ("book", "dropped", "issued", "learner", "pending", "settled")
+    __slots__ = ("book", "dropped", "issued", "learner", "most", "overflow", "pending", "settled")
 
     FIELDS = (
         AnyLearner("learner"),
@@ -78,12 +78,14 @@ class PendingForecasts:
         Count("settled"),
         Array("book", (2, 2), finite=False),
     )
+    SCRATCH = ("most", "overflow")  # as the parameters say
 
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
         self.pending: dict[int, tuple[Row, Forecast]] = {}  # x and forecast, oldest first
         self.issued = self.dropped = self.settled = 0
         self.book: Matrix = np.zeros((2, 2))
+        self.most, self.overflow = 0, ""  # how many may wait, and what happens to one more
 
     def stored(self) -> tuple[object, ...]:
         """The values of FIELDS."""
@@ -132,13 +134,13 @@ class PendingForecasts:
         """The forecast at x, without a ticket."""
         return forecast_of(self.learner, x)
 
-    def issue(self, x: Row, most: int, *, drops: bool) -> Ticket:
-        """The forecast at x, and its ticket; where `most` wait, refused, or the oldest drops."""
-        full = len(self.pending) >= most
-        if full and not drops:
+    def issue(self, x: Row) -> Ticket:
+        """The forecast at x, and its ticket; where too many wait, refused, or the oldest drops."""
+        full = len(self.pending) >= self.most
+        if full and self.overflow == "refuse":
             raise InputError(
-                f"{len(self.pending)} forecasts wait for their outcomes (max_pending = {most}): "
-                f"settle or drop some first, ticket {next(iter(self.pending))} is the oldest"
+                f"{len(self.pending)} forecasts wait for their outcomes "
+                f"(max_pending = {self.most}): settle or drop some first, ticket {next(iter(self.pending))} is the oldest"
             )
         with wrapping("the learner", InputError):
             forecast = self.learner.predict_one(x)
@@ -257,10 +259,11 @@ class Delayed(Wrapper[PendingForecasts]):
 
     def predict_one(self, x: Row) -> Ticket:
         """Issue a forecast at x; its ticket waits for the outcome."""
-        most, drops = self._checked("max_pending"), self._checked("overflow") == "drop"
         with self._lock:
             state = self._state or self._begin()
-            ticket = state.issue(x, most, drops=drops)
+            if state.most is not self.max_pending or state.overflow is not self.overflow:
+                state.most, state.overflow = self._checked("max_pending"), self._checked("overflow")
+            ticket = state.issue(x)
             self._state = state
             return ticket
 

@@ -17,7 +17,14 @@ from sklearn.base import RegressorMixin
 
 from noregret._ops.ledger import add
 from noregret.certificates import Assumption, Certificate
-from noregret.errors import InputError, NotLearnedError, NumericalError, abbreviated, wrapping
+from noregret.errors import (
+    FeatureError,
+    InputError,
+    NotLearnedError,
+    NumericalError,
+    abbreviated,
+    wrapping,
+)
 from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.tables import Frame
@@ -25,7 +32,7 @@ from noregret.learner.base import Learner
 from noregret.learner.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.learner.replay import Replay
 from noregret.learner.saving import ours
-from noregret.types import Matrix, Normal, Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Bernoulli, Matrix, Mixture, Normal, Outcome, Outcomes, Row, Table, Vector
 from noregret.wrappers.inner import Wrapper, certificates_of, forecast_of, private_copy, space_of
 
 __all__ = ["LagBuffer", "Lagged"]
@@ -194,7 +201,7 @@ class LagBuffer:
         """Predict-then-learn over rows, on a copy."""
         size = _length(y, "y") if X is None else _length(X, "X")
         if not size:
-            raise InputError("there are no rows: give at least one round")
+            raise FeatureError("there are no rows: give at least one round")
         ys = values.outcome_column(y, size)
         xs, names = (np.empty((size, 0)), None) if X is None else _table(X)
         after = self.copy()
@@ -298,15 +305,15 @@ class Lagged(RegressorMixin, Wrapper[LagBuffer]):  # type: ignore[misc]  # sciki
         with self._lock:
             return (self._state or self._begin()).predict(x)
 
-    def predictive(self, x: Row = None) -> Normal:
+    def predictive(self, x: Row = None) -> Normal | Bernoulli | Mixture:
         """The forecast as a distribution, where the learner has one."""
         with self._lock:
             state = self._state or self._begin()
             full = state.with_lags(x)
             if not hasattr(state.learner, "predictive"):
-                raise NotLearnedError(f"{type(state.learner).__name__} forecasts no distribution")
+                raise NotLearnedError(f"{type(state.learner).__name__} has no distribution")
             with wrapping("the learner", InputError):
-                forecast: Normal = state.learner.predictive(full)
+                forecast: Normal | Bernoulli | Mixture = state.learner.predictive(full)
                 return forecast
 
     def _takes(self, y: float) -> bool:
