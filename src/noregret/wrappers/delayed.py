@@ -140,7 +140,8 @@ class PendingForecasts:
         if full and self.overflow == "refuse":
             raise InputError(
                 f"{len(self.pending)} forecasts wait for their outcomes "
-                f"(max_pending = {self.most}): settle or drop some first, ticket {next(iter(self.pending))} is the oldest"
+                f"(max_pending = {self.most}): settle or drop some first, "
+                f"ticket {next(iter(self.pending))} is the oldest"
             )
         with wrapping("the learner", InputError):
             forecast = self.learner.predict_one(x)
