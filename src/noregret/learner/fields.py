@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 __all__ = [
+    "AnyLearner",
     "Array",
     "Count",
     "Field",
@@ -30,6 +31,7 @@ __all__ = [
     "Parts",
     "Points",
     "Real",
+    "Records",
     "Special",
     "Truth",
     "Value",
@@ -80,6 +82,14 @@ class Parts(Field):
 
     name: str
     kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyLearner(Field):
+    """A learner of any kind; one that files cannot hold is refused by name when it is written."""
+
+    name: str
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +155,14 @@ class Points(Field):
     """Inputs of a kernel: a matrix of vectors, or a list of objects."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Field):
+    """A list of records, each of as many values; `called` says what each is in messages."""
+
+    name: str
+    called: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

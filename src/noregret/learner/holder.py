@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 
 from noregret.errors import MergeError
 from noregret.learner.locks import new_lock
-from noregret.learner.saving import Saveable
-from noregret.learner.thawing import writable_copy
+from noregret.learner.saving import Saveable, writable_copy
 
 __all__ = ["Holder"]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from noregret.kernels import chosen_in, kernel_of
 from noregret.learner.fields import (
+    AnyLearner,
     Array,
     Count,
     Field,
@@ -19,6 +20,7 @@ from noregret.learner.fields import (
     Parts,
     Points,
     Real,
+    Records,
     Special,
     Truth,
     Value,
@@ -73,6 +75,10 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
             return {"as": "vectors", "points": w.numbers(value)}
         listed = [w.value(x, f"input {t}") for t, x in enumerate(value)]
         return {"as": "objects", "points": listed}
+    if isinstance(field, AnyLearner):
+        return w.value(value, field.name)
+    if isinstance(field, Records):
+        return [[w.value(v, name) for name, v in zip(field.called, one)] for one in value]
     if isinstance(field, Special):
         form: Any = field.form
         return form.write(w, value)
@@ -118,6 +124,10 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
         return _labels(f, field.name)
     if isinstance(field, Points):
         return _points(f, field.name)
+    if isinstance(field, AnyLearner):
+        return f.learner(field.name, optional=field.optional)
+    if isinstance(field, Records):
+        return f.records(field.name, len(field.called))
     assert isinstance(field, Special)
     form: Any = field.form
     return form.read(f, field.name)

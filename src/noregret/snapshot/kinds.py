@@ -19,7 +19,8 @@ import numpy as np
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
 from noregret.kernels import KERNELS
-from noregret.learner.base import OnlineLearner
+from noregret.learner.base import Stateful
+from noregret.learner.saving import Saveable
 from noregret.snapshot.fields import (
     read_fields,
     read_kernel,
@@ -82,6 +83,10 @@ HOMES: dict[str, str] = {
     "Particles": "glm.posteriors.Particles",
     "Recursive": "glm.posteriors.Recursive",
     "TierneyKadane": "glm.posteriors.TierneyKadane",
+    "Delayed": "wrappers.delayed.Delayed",
+    "Lagged": "wrappers.lagged.Lagged",
+    "OSLOG": "sparse.oslog.OSLOG",
+    "SLOG": "sparse.slog.SLOG",
 }
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
@@ -102,6 +107,16 @@ def register(
     BY_TYPE[type_] = BY_NAME[kind.name] = kind
 
 
+def known(name: str) -> bool:
+    """Whether a kind of this name is on the list."""
+    return name in BY_NAME or name in HOMES
+
+
+def is_learner(type_: type) -> bool:
+    """Whether things of this type are learners, which a file may hold by themselves."""
+    return issubclass(type_, Saveable) and kind_of(type_) is not None
+
+
 def kind_called(name: str) -> Kind:
     """The kind of this name: one that declares its fields is loaded when it is first met."""
     if name not in BY_NAME:
@@ -120,7 +135,7 @@ def kind_in(stored: Any) -> Kind | None:
 
 def declare(name: str, type_: type) -> None:
     """Put a type with declared fields on the list."""
-    if issubclass(type_, OnlineLearner):
+    if issubclass(type_, Stateful):
         register(type_, write_learner, lambda f: read_learner(f, type_), name)
     elif type_.__module__ == SKLEARN:
         register(type_, write_kernel, lambda f: read_kernel(f, type_), name)
@@ -175,8 +190,8 @@ class Writer:
         if callable(value) and not isinstance(value, type):
             return self.foreign(value, where)
         raise SnapshotError(
-            f"{where} = {abbreviated(value)} cannot be stored: it is a {_called(type(value))}, whose "
-            "state noregret does not know; take it out, or save it by its own means"
+            f"{where} = {abbreviated(value)} cannot be stored: it is a {_called(type(value))}, "
+            "whose state noregret does not know; take it out, or save it by its own means"
         )
 
     def foreign(self, function: Any, where: str) -> dict[str, Any]:
@@ -230,6 +245,13 @@ class Reader:
         if name not in kinds:
             raise forged(where, f"= {abbreviated(stored)} is no {' or '.join(kinds)}")
         return kind_called(str(name)).read(Fields(self, stored, f"{where}.{name}"))
+
+    def learner(self, stored: Any, where: str) -> Any:
+        """A learner of any kind."""
+        name = stored.get("is") if type(stored) is dict else None
+        if type(name) is not str or not known(name) or not is_learner(kind_called(name).type):
+            raise forged(where, f"= {abbreviated(stored)} is no learner")
+        return self.part(stored, (name,), where)
 
     def value(self, stored: Any, where: str) -> Any:
         """Whatever the user chose."""
@@ -407,6 +429,18 @@ class Fields:
         if type(stored) is not list:
             raise forged(where, "is no list")
         return [self.reader.part(s, kinds, f"{where}[{k}]") for k, s in enumerate(stored)]
+
+    def learner(self, name: str, *, optional: bool = False) -> Any:
+        """A learner of any kind, or None where that may be."""
+        stored, where = self._take(name)
+        return None if optional and stored is None else self.reader.learner(stored, where)
+
+    def records(self, name: str, width: int) -> list[list[Any]]:
+        """A list of records, each of as many values."""
+        stored, where = self._take(name)
+        if type(stored) is not list or any(type(s) is not list or len(s) != width for s in stored):
+            raise forged(where, f"is no list of records of {width} values")
+        return [[self.reader.value(v, where) for v in s] for s in stored]
 
     def numbers_or_none(self, name: str, *shape: int) -> Matrix | None:
         """An array of just this shape, finite or not; or None."""

@@ -10,9 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from noregret._ops import margin
+from noregret._ops import layout, margin
 from noregret.experts.aggregating import AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights
 from noregret.experts.auto import Auto, State
 from noregret.experts.pool import Pool
@@ -24,15 +22,14 @@ from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogisti
 from noregret.glm.posteriors import Mode, Particles, Recursive, TierneyKadane
 from noregret.lms.kernel_lms import KernelLMS
 from noregret.lms.net import KLMSNet
-from noregret.snapshot.kinds import Fields, Writer, declare, register
+from noregret.snapshot.kinds import Fields, Writer, kind_of, register
 from noregret.snapshot.lms import read_kernel_lms, read_net, write_kernel_lms, write_net
 from noregret.snapshot.pools import read_members, write_members
-from noregret.snapshot.spaces import SPACES
 from noregret.snapshot.yesno import ENGINES
 from noregret.sparse.oslog import OSLOG
 from noregret.sparse.slog import SLOG
-from noregret.wrappers.delayed import Delayed, PendingForecasts
-from noregret.wrappers.lagged import LagBuffer, Lagged
+from noregret.wrappers.delayed import Delayed
+from noregret.wrappers.lagged import Lagged
 
 __all__ = ["LEARNERS"]
 
@@ -95,31 +92,22 @@ def _made(type_: Any, f: Fields) -> Any:
     return type_(**chosen)
 
 
-# Sparse learners ----------------------------------------------------------------------------
+# Gaussian learners --------------------------------------------------------------------------
 
 
-def _write_slog(w: Writer, one: SLOG) -> dict[str, Any]:
-    fields: dict[str, Any] = {"parameters": _parameters(w, one, _names(SLOG)), "state": None}
-    if hasattr(one, "_fit"):
-        space, coef, intercept = one._fit
-        fields["state"] = {
-            "door": w.thing(space),
-            "coef": w.numbers(coef),
-            "intercept": intercept,
-            "n_iter": one.n_iter_,
-        }
-    return fields
+def _write_stream(w: Writer, stream: Any) -> Any:
+    return {"stream": w.thing(stream)}
 
 
-def _read_slog(f: Fields) -> SLOG:
-    one, state = _made(SLOG, f), f.optional("state")
-    f.done()
-    if state is not None:
-        space = state.thing("door", *SPACES)
-        coef, intercept = state.numbers("coef", space.size), state.number("intercept")
-        one._keep(space, coef, intercept, state.whole("n_iter"))
-        state.done()
-    return one  # type: ignore[no-any-return]  # as _made has it
+def _read_stream(*codes: int) -> ReadState:
+    def read(f: Fields, _: Any) -> Any:
+        stream = f.thing("stream", Stream, KernelStream)
+        f.done()
+        if stream.plan.rule.code not in codes:
+            raise f.wrong("has the rule of another learner")
+        return stream
+
+    return read
 
 
 # Yes-or-no learners -------------------------------------------------------------------------
@@ -173,91 +161,11 @@ def _read_auto(f: Fields, _: Any) -> Any:
     return state
 
 
-# Delayed outcomes ---------------------------------------------------------------------------
-
-
-def _write_waiting(w: Writer, held: PendingForecasts) -> Any:
-    return {
-        "learner": w.value(held.learner, "learner"),
-        "pending": [
-            [number, w.value(x, f"the x of ticket {number}"), w.value(said, "forecast")]
-            for number, (x, said) in held.pending.items()
-        ],
-        "issued": held.issued,
-        "dropped": held.dropped,
-        "settled": held.settled,
-        "book": w.numbers(held.book),
-    }
-
-
-def _read_waiting(f: Fields, _: Any) -> PendingForecasts:
-    one = f.thing("learner", *LEARNERS)
-    listed, where = f.kept("pending")
-    held = PendingForecasts(one)
-    held.issued, held.dropped = f.whole("issued"), f.whole("dropped")
-    held.settled = f.whole("settled")
-    if type(listed) is not list:
-        raise f.wrong("has no list of tickets")
-    last = -1
-    for entry in listed:
-        if type(entry) is not list or len(entry) != 3 or type(entry[0]) is not int:
-            raise f.wrong("has a ticket that is none")
-        number = entry[0]
-        if not last < number < held.issued:
-            raise f.wrong(f"has ticket {number} out of order")
-        said = f.reader.value(entry[2], where)
-        if type(said) is not float and not isinstance(said, np.ndarray):
-            raise f.wrong(f"has a forecast of ticket {number} that is none")
-        held.pending[number] = f.reader.value(entry[1], where), said
-        last = number
-    held.book = f.numbers("book", 2, 2, finite=False)
-    f.done()
-    if held.settled + held.dropped + len(held.pending) != held.issued:
-        raise f.wrong("has lost a ticket")
-    return held
-
-
-# Series -------------------------------------------------------------------------------------
-
-
-def _write_line(w: Writer, held: LagBuffer) -> Any:
-    return {
-        "learner": w.value(held.learner, "learner"),
-        "ahead": w.value(held.ahead, "ahead"),
-        "past": w.numbers(held.past),
-        "waiting": [[w.value(x, "a round that waits"), w.value(y, "y")] for x, y in held.waiting],
-        "rounds": held.rounds,
-        "loss": w.numbers(held.loss),
-    }
-
-
-def _read_line(f: Fields, one: Any) -> LagBuffer:
-    held = LagBuffer(f.thing("learner", *LEARNERS), max(one._lags()))
-    held.ahead = f.thing("ahead", *LEARNERS, optional=one._horizon() == 1)
-    if held.ahead is not None and (type(held.ahead) is not type(held.learner)):
-        raise f.wrong("has a twin of another kind")
-    held.past = f.numbers("past", len(held.past))
-    listed, where = f.kept("waiting")
-    held.rounds = f.whole("rounds")
-    if type(listed) is not list or len(listed) > min(held.rounds, one._horizon() - 1):
-        raise f.wrong("has no list of rounds that wait, or too long a one")
-    for entry in listed:
-        if type(entry) is not list or len(entry) != 2:
-            raise f.wrong("has a round that is none")
-        x, y = (f.reader.value(part, where) for part in entry)
-        if type(y) is not float or not isinstance(x, np.ndarray | dict):
-            raise f.wrong("has a round that is none")
-        held.waiting.append((x, y))
-    held.loss = f.numbers("loss", 2, finite=False)
-    f.done()
-    return held
-
-
 # The list -----------------------------------------------------------------------------------
 
-LEARNERS += [Ridge, BayesianRidge, AAR]
-declare("OSLOG", OSLOG)
-LEARNERS.append(OSLOG)
+learner(Ridge, _write_stream, _read_stream(layout.RIDGE, layout.CLIPPED), "_state")
+learner(BayesianRidge, _write_stream, _read_stream(layout.BAYES), "_state")
+learner(AAR, _write_stream, _read_stream(layout.AAR), "_state")
 learner(MAPLogistic, _write_belief, _read_belief(margin.LAPLACE, Mode))
 learner(BayesianLogistic, _write_belief, _read_belief(margin.ADF, Exact, TierneyKadane, Particles))
 learner(ImproperLogistic, _write_belief, _read_belief(margin.AIOLI))
@@ -267,7 +175,6 @@ learner(SafeLogistic, _write_pool, _read_pool, labelled=True)
 learner(Auto, _write_auto, _read_auto)
 learner(KernelLMS, write_kernel_lms, read_kernel_lms)
 learner(KLMSNet, write_net, read_net)
-learner(Delayed, _write_waiting, _read_waiting)
-learner(Lagged, _write_line, _read_line)
-register(SLOG, _write_slog, _read_slog)
-LEARNERS.append(SLOG)
+for _type in (OSLOG, SLOG, Delayed, Lagged):
+    kind_of(_type)
+    LEARNERS.append(_type)
