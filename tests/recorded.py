@@ -60,9 +60,9 @@ def compare() -> None:
             unequal.append(name)
             apart = np.abs(said - wanted) / np.maximum(np.abs(wanted), 1e-3)
             worst = max(worst, float(apart.max()))
-    print(f"{len(CASES)} streams, {len(unequal)} not bit-equal, worst {worst:.3g} relative")  # noqa: T201
+    print(f"{len(CASES)} streams, {len(unequal)} not bit-equal, worst {worst:.3g} relative")
     for name in unequal:
-        print(f"  {name}")  # noqa: T201
+        print(f"  {name}")
 
 
 if __name__ == "__main__":

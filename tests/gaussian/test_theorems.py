@@ -157,7 +157,7 @@ def test_a_bound_that_the_user_vouched_for_and_the_stream_broke() -> None:
     assert any("reached 1.5" in a.text and not a.met for a in broken.assumptions)
     assert "withdrawn" in str(broken)
     assert json.loads(broken.to_json())["bound"] is None
-    assert learner.certificate().holds is True  # nothing declared_bound for, nothing broken
+    assert learner.certificate().holds is True  # nothing declared, nothing broken
 
     by_name = {
         c.name: c for c in learner.certificates(feature_bound=1.0, norm_bound=9.0, outcome_bound=2)

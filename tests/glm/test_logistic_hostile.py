@@ -148,7 +148,7 @@ def test_labels_after_words() -> None:
 
 @EACH
 @pytest.mark.parametrize("method", ["replay", "partial_fit", "fit"])
-@pytest.mark.parametrize("spoiled", ["x", "y", "abbreviated", "wide"])
+@pytest.mark.parametrize("spoiled", ["x", "y", "short", "wide"])
 def test_a_bad_row_in_the_middle_of_many(name: str, method: str, spoiled: str) -> None:
     learner = taught(name)
     table, labels = np.tile(X, (3, 1)), Y * 3
@@ -157,7 +157,7 @@ def test_a_bad_row_in_the_middle_of_many(name: str, method: str, spoiled: str) -
         table[7, 1] = NAN
     elif spoiled == "y":
         labels[7], error = 2, OutcomeError
-    elif spoiled == "abbreviated":
+    elif spoiled == "short":
         labels, error = labels[:-1], InputError
     elif method == "fit":
         table = table[:, :0]

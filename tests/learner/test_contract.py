@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 
 import pandas as pd  # noqa: F401  # frames of these libraries come back as they came
-import polars as pl  # noqa: F401
-import pyarrow as pa  # noqa: F401
+import polars as pl  # noqa: F401  # as above
+import pyarrow as pa  # noqa: F401  # as above
 import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 

@@ -65,10 +65,8 @@ class Mutant:
         return re.search(rf"^(killed|HUNG) .*{re.escape(str(self))}", log, re.MULTILINE) is not None
 
     def __str__(self) -> str:
-        def abbreviated(text: str) -> str:
-            return " ".join(text.split())[:70]
-
-        return f"{self.path}: {abbreviated(self.old)} -> {abbreviated(self.new) or 'nothing'} ({self.why})"
+        old, new = (" ".join(text.split())[:70] for text in (self.old, self.new))
+        return f"{self.path}: {old} -> {new or 'nothing'} ({self.why})"
 
 
 @dataclass
@@ -180,10 +178,10 @@ def main() -> int:
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True  # a mutant's must not be found by the next
     import hypothesis  # noqa: F401  # loaded once, for all children
-    import numba  # noqa: F401
-    import pytest  # noqa: F401
-    import scipy.linalg  # noqa: F401
-    import sklearn.gaussian_process.kernels  # noqa: F401
+    import numba  # noqa: F401  # as above
+    import pytest  # noqa: F401  # as above
+    import scipy.linalg  # noqa: F401  # as above
+    import sklearn.gaussian_process.kernels  # noqa: F401  # as above
     import table
 
     mutants = [

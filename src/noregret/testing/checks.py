@@ -194,9 +194,9 @@ def check_empty_tables_are_refused(learner: Any) -> None:
 
 
 def check_tables_come_back_in_their_library(learner: Any) -> None:
-    """A replay of a frame of pandas, Polars or Arrow gives one of the same library, where it is here.
+    """A replay of a frame of pandas, Polars or Arrow gives one of the same library.
 
-    The features are counted, and their names kept.
+    The features are counted, and their names kept.  Libraries that are not loaded are left out.
     """
     if _by_ticket(learner):
         return
