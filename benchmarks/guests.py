@@ -22,7 +22,7 @@ from noregret.reproduce.timing import race
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
-from conformance import LEARNERS, counted, expected, expected_in_river  # noqa: E402
+from conformance import LEARNERS, counted, expected, expected_in_river  # noqa: E402  # found by the path above
 
 MOST = 3.0  # microseconds, asked
 
