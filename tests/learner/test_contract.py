@@ -72,6 +72,13 @@ LEARNERS = [
 ]
 
 
+def test_every_public_learner_is_here() -> None:
+    public = {getattr(nr, name) for name in nr.__all__}
+    learners = {one for one in public if isinstance(one, type) and hasattr(one, "learn_one")}
+    abstract = {one for one in learners if one.__name__ in ("Learner", "OnlineLearner")}
+    assert learners - abstract == {type(learner) for learner in LEARNERS}
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(
     "k", range(len(LEARNERS)), ids=lambda k: f"{type(LEARNERS[k]).__name__}{k}"
