@@ -15,8 +15,6 @@ from noregret.errors import ParameterError
 from noregret.reference import exact, linear
 from strategies import Rows, drift_schedules, drifts, precisions, rows
 
-settings.register_profile("theorems", max_examples=150, deadline=None, derandomize=True)
-
 
 def learners(a: float, drift, Y: float) -> list:
     return [
@@ -42,7 +40,7 @@ def check_all(learner, data: Rows, Y: np.ndarray) -> None:
         assert json.loads(certificate.to_json())["holds"] is True
 
 
-@settings(settings.get_profile("theorems"))
+@settings(max_examples=150, deadline=None)
 @given(rows(), precisions)
 def test_every_certificate_holds_in_every_round_fixed(data: Rows, a: float) -> None:
     Y = max(float(np.abs(data.Y).max()), 1e-3)
@@ -50,7 +48,7 @@ def test_every_certificate_holds_in_every_round_fixed(data: Rows, a: float) -> N
         check_all(learner, data, data.y)
 
 
-@settings(settings.get_profile("theorems"))
+@settings(max_examples=150, deadline=None)
 @given(rows(), precisions, drifts)
 def test_every_certificate_holds_in_every_round_drifting(data: Rows, a: float, q: float) -> None:
     Y = max(float(np.abs(data.Y).max()), 1e-3)
