@@ -166,6 +166,17 @@ def killer(folder: Path) -> str:
     return found[1] if found else text.strip()[-100:]
 
 
+def mutants() -> list[Mutant]:
+    """Every mutant of the table."""
+    import table
+
+    return [
+        Mutant(path, *change, tuple(f"tests/{test}" for test in tests))
+        for path, (tests, changes) in table.MUTANTS.items()
+        for change in changes
+    ]
+
+
 def main() -> int:
     """Run the table; 0 if every survivor is known to be equivalent."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -184,19 +195,15 @@ def main() -> int:
     import sklearn.gaussian_process.kernels  # noqa: F401  # as above
     import table
 
-    mutants = [
-        Mutant(path, *change, tuple(f"tests/{test}" for test in tests))
-        for path, (tests, changes) in table.MUTANTS.items()
-        for change in changes
-    ]
-    for mutant in mutants:
+    due = mutants()
+    for mutant in due:
         mutant.text()
     wanted = chosen.only.split("|")
-    mutants = [mutant for mutant in mutants if any(text in str(mutant) for text in wanted)]
+    due = [mutant for mutant in due if any(text in str(mutant) for text in wanted)]
     dead = "".join(Path(log).read_text() for log in chosen.done)
-    mutants = [mutant for mutant in mutants if not mutant.dead_in(dead)]
+    due = [mutant for mutant in due if not mutant.dead_in(dead)]
     with tempfile.TemporaryDirectory(prefix="mutants-") as base:
-        return play(mutants, Path(base), chosen.jobs, table.EQUIVALENT)
+        return play(due, Path(base), chosen.jobs, table.EQUIVALENT)
 
 
 def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, str], str]) -> int:

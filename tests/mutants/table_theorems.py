@@ -154,7 +154,7 @@ MUTANTS = {
                 "math.log1p(self.totals.rounds * square / self.prior_precision)",
                 "a kernel's determinant",
             ),
-            ("return t.outcomes * Y * Y, vouched", "return Y * Y, vouched", "one outcome's Y^2"),
+            ("return t.outcomes * Y * Y, declared", "return Y * Y, declared", "one outcome's Y^2"),
             (
                 "constant + square / (2.0 * self.noise_var)",
                 "constant + square / 2.0",
@@ -267,7 +267,7 @@ MUTANTS = {
                 "KL of Gaussians",
             ),
             (
-                "met=0.5 * nu2 * engine.gradient**2 <= 1e-9 * max(F, 1.0)",
+                "met=0.5 * nu2 * posterior.gradient**2 <= 1e-9 * max(F, 1.0)",
                 "met=True",
                 "a mode that was not found",
             ),
@@ -283,10 +283,10 @@ MUTANTS = {
                 "                pass\n",
                 "leaning level sets are cut",
             ),
-            ("> top - DROP + 5.0", "> top", "no edge is ever too near"),
+            ("np.max(grid)) - DROP + 5.0", "np.max(grid))", "no edge is ever too near"),
             (
-                "even = (mesh % 2 == 0).all(axis=1)",
-                "even = (mesh % 2 == 0).any(axis=1)",
+                "part % 2 == 0 for part in numbers",
+                "part % 2 == 1 for part in numbers",
                 "the coarse rule",
             ),
         ],
