@@ -335,7 +335,7 @@ def test_moment_matching_keeps_the_moments(kind: str, prior_var: float) -> None:
     learner = nr.BayesianLogistic(prior_var, method="adf")
     losses, states = twin.moment_matching(X, signs, prior_var)
     for x, s, loss, (mean, cov) in zip(X, signs, losses, states):
-        before = learner.log_loss_ if learner._state else 0.0
+        before = learner.log_loss_ if learner.__sklearn_is_fitted__() else 0.0
         learner.learn_one(x, int(s > 0.0))
         assert_allclose(learner.log_loss_ - before, loss, rtol=0.0, atol=1e-9)
         assert_allclose(learner.coef_[0], mean, rtol=1e-7, atol=1e-8 * math.sqrt(prior_var))
