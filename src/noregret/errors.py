@@ -110,7 +110,7 @@ def abbreviated(value: Any) -> str:
     """The value for a message: one line, and not a long one."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
-    if isinstance(value, list | tuple | str | bytes):
+    if isinstance(value, list | tuple | str | bytes) and len(value) > 1000:
         value = value[:1000]  # the rest would be cut off all the same
     try:
         whole = repr(value)
