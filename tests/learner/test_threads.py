@@ -329,7 +329,7 @@ def test_first_rounds_of_several_threads() -> None:
     for _ in range(40):
         learner = nr.Ridge()
         x = np.array([1.0, 2.0])
-        together(*[lambda: learner.learn_one(x, 1.0)] * THREADS)  # noqa: B023
+        together(*[lambda: learner.learn_one(x, 1.0)] * THREADS)  # noqa: B023  # called at once
         assert learner.n_samples_seen_ == THREADS
         total = THREADS * 5.0
         assert_allclose(learner.coef_, np.array([1.0, 2.0]) * THREADS / (1.0 + total), rtol=1e-12)

@@ -154,7 +154,7 @@ MUTANTS = {
                 "math.log1p(self.totals.rounds * square / self.prior_precision)",
                 "a kernel's determinant",
             ),
-            ("return t.outcomes * Y * Y, vouched", "return Y * Y, vouched", "one outcome's Y^2"),
+            ("return t.outcomes * Y * Y, declared", "return Y * Y, declared", "one outcome's Y^2"),
             (
                 "constant + square / (2.0 * self.noise_var)",
                 "constant + square / 2.0",

@@ -9,8 +9,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
-from noregret.errors import FeatureError, InputError
+from noregret.errors import FeatureError, InputError, NoRegretError, NotLearnedError
 from noregret.learner.base import OnlineLearner
 from noregret.types import Matrix, Outcome, Row, Vector
 
@@ -198,7 +200,7 @@ def check_empty_tables_are_refused(learner: Subject) -> None:
 def check_tables_come_back_in_their_library(learner: Subject) -> None:
     """A replay of a frame of pandas, Polars or Arrow gives one of the same library.
 
-    The features are counted, and their names kept.
+    Libraries that are not loaded are left out.
     """
     if _by_ticket(learner):
         return
@@ -211,9 +213,112 @@ def check_tables_come_back_in_their_library(learner: Subject) -> None:
         one = copy.deepcopy(learner)
         replay = one.replay(getattr(module, make)(columns), y)
         assert type(replay.to_frame()).__module__.partition(".")[0] == library
-        lags = len(getattr(learner, "lags", ()))
-        assert one.n_features_in_ - lags in (3, 3 - lags)
-        assert list(one.feature_names_in_)[:3] == ["x0", "x1", "x2"]
+        _knows_its_features(one)
+
+
+def check_features_are_counted_and_named(learner: Any) -> None:
+    """What goes in is counted, by position or by name, and names are kept; none before learning."""
+    X, y = _stream(learner)
+    positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
+    for one in (positions, names):
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            with refused_as(NotLearnedError):
+                getattr(one, attribute)
+    _learn(positions, X[0], y[0])
+    _learn(names, _named(X[0]), y[0])
+    assert positions.n_features_in_ == 3
+    assert not hasattr(positions, "feature_names_in_")
+    _knows_its_features(names)
+
+
+def _knows_its_features(learner: Any) -> None:
+    assert learner.n_features_in_ == 3
+    assert list(learner.feature_names_in_) == ["x0", "x1", "x2"]
+
+
+class _Once:
+    """A table that can be read a single time, as a stream can."""
+
+    def __init__(self, X: Matrix) -> None:
+        self.X, self.shape, self.reads = X, X.shape, 0
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __array__(self, *_: object, **__: object) -> Matrix:
+        self.reads += 1
+        assert self.reads == 1, "the table was read a second time"
+        return self.X.copy()
+
+
+def check_tables_are_read_once(learner: Any) -> None:
+    """What can be read only once is enough for every call that takes a table."""
+    if _by_ticket(learner):
+        return
+    X, y = _stream(learner)
+    one, twin = copy.deepcopy(learner), copy.deepcopy(learner)
+    for call in ("fit", "partial_fit", "replay"):
+        getattr(one, call)(_Once(X), y)
+        getattr(twin, call)(X, y)
+    assert_allclose(one.predict(_Once(X)), twin.predict(X), rtol=0.0, atol=0.0)
+
+
+def check_readers_see_one_state(learner: Any) -> None:
+    """While another thread fits two streams by turns, a read is of the one or of the other."""
+    if _by_ticket(learner):
+        return
+    X, y = _stream(learner, 12)
+    streams = [(X[:, :2], y), (X[:9], y[:9])]
+    reads = _reads(learner, X)
+    expected = []
+    for stream in streams:
+        twin = copy.deepcopy(learner).fit(*stream)
+        expected.append([_said(read, twin) for read in reads])
+    learner.fit(*streams[0])
+    stop = threading.Event()
+
+    def fit_by_turns() -> None:
+        while not stop.is_set():
+            for stream in streams:
+                learner.fit(*stream)
+
+    thread, interval = threading.Thread(target=fit_by_turns), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        for _ in range(3):
+            for k, read in enumerate(reads):
+                assert _said(read, learner) in [said[k] for said in expected]
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+
+
+def _reads(learner: Any, X: Matrix) -> list[Callable[[Any], Any]]:
+    """What can be asked of this learner that has several parts."""
+    found: list[Callable[[Any], Any]] = [
+        lambda one: one.predict(X[:, :2]),
+        lambda one: one.predict(X),
+        lambda one: one.n_features_in_,
+        lambda one: str(one.certificate()),
+    ]
+    if hasattr(type(learner), "coef_"):
+        found.append(lambda one: one.coef_)
+    if hasattr(type(learner), "predict_proba"):
+        found.append(lambda one: one.predict_proba(X))
+    if "return_std" in inspect.signature(learner.predict).parameters:
+        found.append(lambda one: np.array(one.predict(X, return_std=True)))
+    return found
+
+
+def _said(read: Callable[[Any], Any], learner: Any) -> Any:
+    """What a read gives, such that == compares all of it; or which error."""
+    try:
+        said = read(learner)
+    except NoRegretError as refusal:
+        return type(refusal)
+    return said.tolist() if isinstance(said, np.ndarray) else said
 
 
 CHECKS: tuple[Check, ...] = (
@@ -227,4 +332,7 @@ CHECKS: tuple[Check, ...] = (
     check_copies_are_independent,
     check_empty_tables_are_refused,
     check_tables_come_back_in_their_library,
+    check_features_are_counted_and_named,
+    check_tables_are_read_once,
+    check_readers_see_one_state,
 )
