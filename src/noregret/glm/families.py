@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret._ops import families as ops
-from noregret.errors import ParameterError, abbreviated
+from noregret.errors import ParameterError, SnapshotError, abbreviated
+from noregret.learner.fields import Mismatch, Word
 
 __all__ = ["LOGISTIC", "PROBIT", "Family", "family_of"]
 
@@ -27,6 +28,22 @@ class Family:
     name: str
     code: int
     curvature: float
+
+    FIELDS = (Word("name"),)
+    SCRATCH = ("code", "curvature")  # they follow from the name
+
+    def stored(self) -> tuple[str]:
+        """The name, if the family is one of ours."""
+        if FAMILIES.get(self.name) != self:
+            raise SnapshotError(f"family = {self!r} cannot be stored: it is none of noregret's own")
+        return (self.name,)
+
+    @classmethod
+    def restored(cls, name: str) -> Family:
+        """The family of that name."""
+        if name not in FAMILIES:
+            raise Mismatch(f"has the unknown name {abbreviated(name)}")
+        return FAMILIES[name]
 
     def loss_and_derivatives(self, z: float) -> tuple[float, float, float]:
         """l(z), l'(z), l''(z)."""

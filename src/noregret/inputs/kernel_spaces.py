@@ -11,7 +11,7 @@ from scipy.linalg import blas
 
 from noregret.budgets import FeatureMap, Nystrom
 from noregret.errors import FeatureError
-from noregret.inputs.spaces import NOTHING, Encoded, Names, Positions
+from noregret.inputs.spaces import NOTHING, Encoded, FeatureSpace
 from noregret.kernels import Kernel, together
 from noregret.types import Matrix, Vector
 
@@ -25,7 +25,7 @@ class KernelInputs:
 
     __slots__ = ("space",)
 
-    def __init__(self, space: Positions | Names | None) -> None:
+    def __init__(self, space: FeatureSpace | None) -> None:
         self.space = space  # None: objects that only the kernel understands
 
     def encode(self, x: Any) -> Any:

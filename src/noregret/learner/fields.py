@@ -16,7 +16,8 @@ compares the declarations with `__slots__`, so that no attribute can be forgotte
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 __all__ = [
@@ -27,18 +28,28 @@ __all__ = [
     "Mismatch",
     "Part",
     "Parts",
+    "Points",
     "Real",
     "Special",
     "Truth",
     "Value",
     "Word",
+    "require_spread",
 ]
 
 LARGEST_COUNT = 2**53
+ALIKE = 64  # keys that may have the same hash; floats of our own can be 17
 
 
 class Mismatch(ValueError):  # noqa: N818  # it becomes a SnapshotError, which says where
     """Stored values that no learner of ours would have written together."""
+
+
+def require_spread(keys: Iterable[Hashable]) -> None:
+    """Refuse keys made to have one hash, which would take a dict hours."""
+    most = max(Counter(map(hash, keys)).values(), default=0)
+    if most > ALIKE:
+        raise Mismatch(f"has {most} keys with the same hash")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,3 +146,10 @@ class Special(Field):
 
     name: str
     form: object
+
+
+@dataclass(frozen=True, slots=True)
+class Points(Field):
+    """Inputs of a kernel: a matrix with one row per vector, or a list of objects as they are."""
+
+    name: str

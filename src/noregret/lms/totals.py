@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -20,12 +21,9 @@ from noregret._ops.continuum import (
     RATE,
     WORST,
 )
-from noregret.lms.comparators import Seen
-from noregret.lms.family import FamilyNetState
-from noregret.lms.gaussians import GaussianNetState
-from noregret.types import Vector
+from noregret.types import Matrix, Vector
 
-__all__ = ["Budgets", "NetTotals", "seen_by", "totals_of"]
+__all__ = ["Budgets", "NetTotals", "totals_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +55,21 @@ class NetTotals:
     budgets: Budgets | None
 
 
-def seen_by(held: GaussianNetState | FamilyNetState) -> Seen:
-    """The stream as comparators see it."""
-    return Seen.of(held.patterns(), held.facts, complete=float(held.book[PEAK, 1]) == 0.0)
+class Net(Protocol):
+    """What is added up of a net."""
+
+    cells: Matrix
+    book: Matrix
+
+    @property
+    def alphas(self) -> Vector:
+        """The widths."""
+        ...
 
 
-def totals_of(held: GaussianNetState | FamilyNetState) -> NetTotals:
+def totals_of(net: Net) -> NetTotals:
     """The book, added up."""
-    book, cells = held.book, held.cells
+    book, cells = net.book, net.cells
     L_hat, H_hat = book[BUDGETS].tolist()
     return NetTotals(
         rounds=int(book[COUNTS, 0]),
@@ -77,7 +82,7 @@ def totals_of(held: GaussianNetState | FamilyNetState) -> NetTotals:
         price=float(book[GAME, 0]),
         eta=float(book[RATE, 0]),
         peak=float(book[PEAK, 0]),
-        alphas=held.alphas,
+        alphas=net.alphas,
         weights=np.exp(cells[PRIOR]),
         paid=cells[PAID] + cells[PAID + 1],
         budgeted=float(book[RATE, 1]) > 0.0,

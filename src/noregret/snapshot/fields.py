@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from noregret.learner.fields import (
     Array,
     Count,
@@ -12,6 +14,7 @@ from noregret.learner.fields import (
     Mismatch,
     Part,
     Parts,
+    Points,
     Real,
     Special,
     Truth,
@@ -52,6 +55,8 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
         return write_fields(w, value)
     if isinstance(field, Value):
         return w.value(value, field.called or field.name)
+    if isinstance(field, Points):
+        return _write_points(w, value)
     if isinstance(field, Special):
         form: Any = field.form
         return form.write(w, value)
@@ -92,9 +97,30 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
         return f.text(field.name, field.choices)
     if isinstance(field, Value):
         return f.value(field.name)
+    if isinstance(field, Points):
+        return _read_points(f, field.name)
     assert isinstance(field, Special)
     form: Any = field.form
     return form.read(f, field.name)
+
+
+def _write_points(w: Writer, points: Any) -> Any:
+    if isinstance(points, np.ndarray) and len(points):
+        return {"as": "vectors", "points": w.numbers(points)}
+    return {"as": "objects", "points": [w.value(x, f"input {t}") for t, x in enumerate(points)]}
+
+
+def _read_points(f: Fields, name: str) -> Any:
+    inner = f.inner(name)
+    if inner.text("as", ("vectors", "objects")) == "vectors":
+        points: Any = inner.numbers("points", *inner.shape("points", 2))
+    else:
+        listed, where = inner.kept("points")
+        if type(listed) is not list:
+            raise f.wrong("has no list of inputs")
+        points = [f.reader.value(x, f"{where}[{t}]") for t, x in enumerate(listed)]
+    inner.done()
+    return points
 
 
 def _numbers(f: Fields, field: Array, sizes: dict[str, int]) -> Any:

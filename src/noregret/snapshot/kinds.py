@@ -39,7 +39,14 @@ class Kind:
     read: Callable[[Fields], Any]
 
 
-HOMES: dict[str, str] = {}
+HOMES: dict[str, str] = {
+    "Family": "glm.families.Family",
+    "Gaussians": "lms.gaussian_net.GaussianNetState",
+    "KLMSNet": "lms.net.KLMSNet",
+    "KernelFamily": "lms.family_net.FamilyNetState",
+    "KernelLMS": "lms.kernel_lms.KernelLMS",
+    "KernelLayer": "lms.layer.KernelLayer",
+}
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
 

@@ -22,12 +22,12 @@ from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
 from noregret.gaussian.stream import Stream
 from noregret.glm.binary import PosteriorState
 from noregret.glm.exact import Exact
+from noregret.glm.families import Family
 from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogistic
 from noregret.glm.posteriors import Mode, Particles, Recursive, TierneyKadane
 from noregret.lms.kernel_lms import KernelLMS
 from noregret.lms.net import KLMSNet
 from noregret.snapshot.kinds import Fields, Writer, declare, register
-from noregret.snapshot.lms import read_kernel_lms, read_net, write_kernel_lms, write_net
 from noregret.snapshot.pools import read_members, write_members
 from noregret.snapshot.spaces import SPACES
 from noregret.snapshot.yesno import ENGINES
@@ -287,8 +287,10 @@ for _pool in (AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights, SafeO
     learner(_pool, _write_pool, _read_pool)
 learner(SafeLogistic, _write_pool, _read_pool, labelled=True)
 learner(Auto, _write_auto, _read_auto)
-learner(KernelLMS, write_kernel_lms, read_kernel_lms)
-learner(KLMSNet, write_net, read_net)
+for _own in (KernelLMS, KLMSNet):
+    declare(_own.__name__, _own)
+    LEARNERS.append(_own)
+declare("Family", Family)
 learner(Delayed, _write_waiting, _read_waiting)
 learner(Lagged, _write_line, _read_line)
 register(SLOG, _write_slog, _read_slog)

@@ -21,7 +21,6 @@ from noregret.budgets import (
     _Monomials,
 )
 from noregret.errors import NoRegretError, SnapshotError
-from noregret.glm.families import FAMILIES, Family
 from noregret.inputs.kernel_spaces import KernelInputs, MappedSpace, NystromSpace
 from noregret.inputs.spaces import Names, Positions
 from noregret.inputs.values import abbreviated
@@ -309,21 +308,3 @@ def read_points(f: Fields, name: str, inputs: KernelInputs) -> Any:
     if type(listed) is not list or (listed and inputs.space is not None):
         raise f.wrong("has objects where vectors are due")
     return [f.reader.value(x, f"{where}[{t}]") for t, x in enumerate(listed)]
-
-
-# Families -----------------------------------------------------------------------------------
-
-
-def _write_family(_: Writer, family: Family) -> dict[str, Any]:
-    if FAMILIES.get(family.name) != family:
-        raise SnapshotError(f"family = {family!r} cannot be stored: it is none of noregret's own")
-    return {"name": family.name}
-
-
-def _read_family(f: Fields) -> Family:
-    family = FAMILIES[f.text("name", FAMILIES)]
-    f.done()
-    return family
-
-
-register(Family, _write_family, _read_family)

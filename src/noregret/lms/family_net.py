@@ -1,0 +1,108 @@
+"""The state of K-LMS-NET with any family of kernels k_alpha, and inputs of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from noregret._ops import continuum as ops
+from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW
+from noregret.inputs.kernel_spaces import KernelInputs
+from noregret.kernels import Kernel, together
+from noregret.learner.fields import Mismatch, Part, Value
+from noregret.lms.comparators import Seen, Values
+from noregret.lms.layer import Inputs, KernelLayer, check_patterns
+from noregret.lms.net_state import NODES, NetGame, NetState, check_book, check_nodes, opened
+from noregret.lms.nodes import NodeRule
+from noregret.lms.state import LayerState
+from noregret.types import Matrix, Vector
+
+__all__ = ["Family", "FamilyNetState"]
+
+Family = Callable[[float, Any, Any], Any]
+"""(alpha, X, Z) -> matrix, X and Z as the caller has inputs."""
+
+
+@dataclass(slots=True, eq=False)
+class FamilyNetState(NetState, LayerState):
+    """Everything that a net over a family of kernels has learned."""
+
+    family: Family  # as it was when the first round came
+    layer: KernelLayer
+    kernels: list[Kernel] = field(init=False, repr=False)
+
+    FIELDS = (Value("family"), Part("layer", ("KernelLayer",)), *NODES)
+    SCRATCH = ("said", "heard", "kernels")
+    CHANGING = ("cells", "finer", "book", "layer")
+
+    def __post_init__(self) -> None:
+        NetState.__post_init__(self)
+        self.kernels = [Kernel(partial(self.family, float(alpha))) for alpha in self.alphas]
+
+    @classmethod
+    def start(
+        cls, game: NetGame, rule: NodeRule, family: Family, inputs: KernelInputs
+    ) -> FamilyNetState:
+        """Nothing learned."""
+        return cls(*opened(game, rule), family, KernelLayer.start(inputs, rule.alphas.size))
+
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS."""
+        return self.family, self.layer, self.alphas, self.cells, self.finer, self.book
+
+    @classmethod
+    def restored(
+        cls,
+        family: Family,
+        layer: KernelLayer,
+        alphas: Vector,
+        cells: Matrix,
+        finer: Matrix,
+        book: Matrix,
+    ) -> FamilyNetState:
+        """The state of these values."""
+        check_nodes(alphas, cells, finer)
+        rounds, size, window = check_book(book)
+        if not callable(family):
+            raise Mismatch("has no function")
+        if len(layer.coefs) != alphas.size or (layer.size, layer.rounds) != (size, rounds):
+            raise Mismatch("has a layer of another size")
+        check_patterns(layer.facts, rounds, window)
+        if book[PEAK, 1] != layer.forgotten:
+            raise Mismatch("has forgotten what it has not")
+        return cls(cells, finer, book, family, layer)
+
+    def forecasts(self, xs: Inputs) -> Vector:
+        """Forecasts at every input; nothing is learned."""
+        raws = self.layer.outputs(self.kernels, xs)
+        forecasts = np.empty(len(xs))
+        for t in range(len(xs)):
+            self.said[RAW] = raws[:, t]
+            ops.clip(self.book, self.said)
+            total = ops.weigh(self.cells, self.book, self.said)
+            forecasts[t] = ops.merged(self.book, self.said, total)
+        return forecasts
+
+    def run(self, xs: Inputs, ys: Vector) -> tuple[Vector, Vector]:
+        """Predict-then-learn over inputs, in place."""
+        eta, window = self.book[RATE].tolist()
+        raws, peak = self.layer.learn(self.kernels, together(list(xs)), ys, eta, int(window))
+        forecasts = np.empty(len(ys))
+        scratch = self.said, self.heard, self.rule.lift
+        ops.settle_all(self.cells, self.finer, self.book, *scratch, raws, ys, forecasts)
+        self.book[COUNTS, 1] = self.layer.size
+        self.book[PEAK] = max(self.book[PEAK, 0], peak), self.layer.forgotten
+        return forecasts, (ys - forecasts) ** 2
+
+    def seen(self) -> Seen:
+        """The stream as comparators see it."""
+        layer = self.layer
+        return Seen.of(layer.patterns(), layer.facts, complete=layer.forgotten == 0.0)
+
+    def kernel_at(self, alpha: float) -> Values:
+        """k_alpha(X, Z)."""
+        return Kernel(partial(self.family, alpha)).cross
