@@ -97,17 +97,11 @@ def test_every_slot_of_a_state_is_known_here() -> None:
         "MapDoor": "inputs map size",
         "DictionaryDoor": "budget inputs kept kernel triangle",
         "Kernel": "constant function known vectors",
-        "KernelLayer": "_index coefs facts inputs points rounds size",
-        "Held": "book budgets eta kernel layer peak window",
-        "Gaussians": "alphas at book cells coefs facts finer heard inputs levels lift points rates "
-        "said scale work",
-        "KernelFamily": "alphas book cells family finer heard kernels layer lift said",
     }
     from noregret.gaussian.cores import DriftCore, PrimalCore
-    from noregret.lms.kernel_lms import Held
 
     types = {kind.name: kind.type for kind in BY_TYPE.values()}
-    types |= {"PrimalCore": PrimalCore, "DriftCore": DriftCore, "Held": Held}
+    types |= {"PrimalCore": PrimalCore, "DriftCore": DriftCore}
     for name, slots in known.items():
         assert sorted(types[name].__slots__) == sorted(slots.split()), name
 
