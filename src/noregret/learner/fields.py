@@ -34,6 +34,7 @@ __all__ = [
     "Truth",
     "Value",
     "Word",
+    "require",
     "require_spread",
 ]
 
@@ -45,11 +46,16 @@ class Mismatch(ValueError):  # noqa: N818  # it becomes a SnapshotError, which s
     """Stored values that no learner of ours would have written together."""
 
 
+def require(possible: bool, wrong: str) -> None:  # noqa: FBT001  # it reads as a sentence
+    """Refuse stored values unless they are possible."""
+    if not possible:
+        raise Mismatch(wrong)
+
+
 def require_spread(keys: Iterable[Hashable]) -> None:
     """Refuse keys made to have one hash, which would take a dict hours."""
     most = max(Counter(map(hash, keys)).values(), default=0)
-    if most > ALIKE:
-        raise Mismatch(f"has {most} keys with the same hash")
+    require(most <= ALIKE, f"has {most} keys with the same hash")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,11 @@ import numpy as np
 
 from noregret._ops import continuum as ops
 from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW
-from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.kernels import Kernel, together
-from noregret.learner.fields import Mismatch, Part, Value
-from noregret.lms.comparators import Seen, Values
+from noregret.learner.fields import Part, Value, require
+from noregret.lms.comparators import Values
 from noregret.lms.layer import Inputs, KernelLayer, check_patterns
-from noregret.lms.net_state import NODES, NetGame, NetState, check_book, check_nodes, opened
-from noregret.lms.nodes import NodeRule
+from noregret.lms.net_state import NODES, NetState, check_book, check_nodes
 from noregret.lms.state import LayerState
 from noregret.types import Matrix, Vector
 
@@ -38,17 +36,11 @@ class FamilyNetState(NetState, LayerState):
     FIELDS = (Value("family"), Part("layer", ("KernelLayer",)), *NODES)
     SCRATCH = ("said", "heard", "kernels")
     CHANGING = ("cells", "finer", "book", "layer")
+    seen = LayerState.seen
 
     def __post_init__(self) -> None:
         NetState.__post_init__(self)
         self.kernels = [Kernel(partial(self.family, float(alpha))) for alpha in self.alphas]
-
-    @classmethod
-    def start(
-        cls, game: NetGame, rule: NodeRule, family: Family, inputs: KernelInputs
-    ) -> FamilyNetState:
-        """Nothing learned."""
-        return cls(*opened(game, rule), family, KernelLayer.start(inputs, rule.alphas.size))
 
     def stored(self) -> tuple[object, ...]:
         """The values of FIELDS."""
@@ -56,24 +48,17 @@ class FamilyNetState(NetState, LayerState):
 
     @classmethod
     def restored(
-        cls,
-        family: Family,
-        layer: KernelLayer,
-        alphas: Vector,
-        cells: Matrix,
-        finer: Matrix,
-        book: Matrix,
+        cls, family: Family, layer: KernelLayer, alphas: Vector, *learned: Matrix
     ) -> FamilyNetState:
         """The state of these values."""
+        cells, finer, book = learned
         check_nodes(alphas, cells, finer)
         rounds, size, window = check_book(book)
-        if not callable(family):
-            raise Mismatch("has no function")
-        if len(layer.coefs) != alphas.size or (layer.size, layer.rounds) != (size, rounds):
-            raise Mismatch("has a layer of another size")
+        require(callable(family), "has no function")
+        alike = (len(layer.coefs), layer.size, layer.rounds) == (alphas.size, size, rounds)
+        require(alike, "has a layer of another size")
         check_patterns(layer.facts, rounds, window)
-        if book[PEAK, 1] != layer.forgotten:
-            raise Mismatch("has forgotten what it has not")
+        require(book[PEAK, 1] == layer.forgotten, "has forgotten what it has not")
         return cls(cells, finer, book, family, layer)
 
     def forecasts(self, xs: Inputs) -> Vector:
@@ -97,11 +82,6 @@ class FamilyNetState(NetState, LayerState):
         self.book[COUNTS, 1] = self.layer.size
         self.book[PEAK] = max(self.book[PEAK, 0], peak), self.layer.forgotten
         return forecasts, (ys - forecasts) ** 2
-
-    def seen(self) -> Seen:
-        """The stream as comparators see it."""
-        layer = self.layer
-        return Seen.of(layer.patterns(), layer.facts, complete=layer.forgotten == 0.0)
 
     def kernel_at(self, alpha: float) -> Values:
         """k_alpha(X, Z)."""

@@ -17,12 +17,11 @@ from noregret.errors import FeatureError
 from noregret.gaussian.cores.memory import enough
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace, Names
-from noregret.learner.fields import Array, Mismatch, Part, Real
+from noregret.learner.fields import Array, Mismatch, Part, Real, require
 from noregret.learner.state import VectorState
 from noregret.lms.comparators import Expansion, Seen, Values, checked
 from noregret.lms.layer import check_patterns
-from noregret.lms.net_state import NODES, NetGame, NetState, check_book, check_nodes, opened
-from noregret.lms.nodes import NodeRule
+from noregret.lms.net_state import NODES, NetState, check_book, check_nodes
 from noregret.lms.rates import HIGHEST
 from noregret.types import Matrix, Outcome, Vector
 
@@ -64,11 +63,11 @@ class GaussianNetState(NetState, VectorState):
 
     @classmethod
     def start(
-        cls, game: NetGame, rule: NodeRule, scale: float, space: FeatureSpace
+        cls, nodes: tuple[Matrix, Matrix, Matrix], scale: float, space: FeatureSpace
     ) -> GaussianNetState:
         """Nothing learned."""
-        points, coefs = np.zeros((1, space.size, TILE)), np.zeros((1, rule.alphas.size, TILE))
-        return cls(*opened(game, rule), space, scale, points, coefs, np.zeros((TILE, FACTS)))
+        tile = np.zeros((1, space.size, TILE)), np.zeros((1, nodes[0].shape[1], TILE))
+        return cls(*nodes, space, scale, *tile, np.zeros((TILE, FACTS)))
 
     def stored(self) -> tuple[object, ...]:
         """The values of FIELDS."""
@@ -79,39 +78,26 @@ class GaussianNetState(NetState, VectorState):
         return inputs, self.scale, *nodes, self.patterns(), coefs, self.facts[:size]
 
     @classmethod
-    def restored(
-        cls,
-        inputs: KernelInputs,
-        scale: float,
-        alphas: Vector,
-        cells: Matrix,
-        finer: Matrix,
-        book: Matrix,
-        points: Matrix,
-        coefs: Matrix,
-        facts: Matrix,
-    ) -> GaussianNetState:
+    def restored(cls, inputs: KernelInputs, scale: float, *arrays: Matrix) -> GaussianNetState:
         """The state of these values."""
+        alphas, cells, finer, book, points, coefs, facts = arrays
         check_nodes(alphas, cells, finer)
         rounds, size, window = check_book(book)
-        if inputs.space is None or points.shape != (size, inputs.space.size):
+        space, (low, high) = inputs.space, book[BOX].tolist()
+        if space is None or points.shape != (size, space.size):
             raise Mismatch("has patterns of another number, or objects where vectors are due")
         check_patterns(facts, rounds, window)
-        low, high = book[BOX].tolist()
-        if not -LARGEST_FEATURE <= low <= high <= LARGEST_FEATURE:
-            raise Mismatch("has an invalid box")
-        if points.size and not (low <= points.min() and points.max() <= high):
-            raise Mismatch("has a pattern outside of its box")
-        if book[RATE, 0] >= 1.0 or (book[PEAK, 1] > 0.0) != (facts[:, COUNT].sum() < rounds):
-            raise Mismatch("has a rate that no net has, or has forgotten what it has not")
-        tiles, (n, J) = -(-size // TILE), (inputs.space.size, alphas.size)
+        require(-LARGEST_FEATURE <= low <= high <= LARGEST_FEATURE, "has an invalid box")
+        inside = ((low <= points) & (points <= high)).all()
+        require(inside, "has a pattern outside of its box")
+        kept = (book[PEAK, 1] > 0.0) == (facts[:, COUNT].sum() < rounds)
+        require(book[RATE, 0] < 1.0 and kept, "has an invalid rate, or forgot what it did not")
+        tiles, (n, J) = -(-size // TILE), (space.size, alphas.size)
         room = tiles * TILE - size
         points = np.pad(points, ((0, room), (0, 0))).reshape(tiles, TILE, n).transpose(0, 2, 1)
         coefs = np.pad(coefs, ((0, 0), (0, room))).reshape(J, tiles, TILE).transpose(1, 0, 2)
         both = np.ascontiguousarray(points), np.ascontiguousarray(coefs)
-        return cls(
-            cells, finer, book, inputs.space, scale, *both, np.pad(facts, ((0, room), (0, 0)))
-        )
+        return cls(cells, finer, book, space, scale, *both, np.pad(facts, ((0, room), (0, 0))))
 
     def with_space(self, space: FeatureSpace) -> GaussianNetState:
         """A kernel's inputs never grow."""

@@ -6,26 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret.budgets import Window
 from noregret.certificates import Certificate
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel
-from noregret.learner.base import OnlineLearner
 from noregret.learner.fields import Group
-from noregret.lms.build import kernel_space_for_row, kernel_space_for_table
+from noregret.lms.base import LMSLearner
 from noregret.lms.comparators import Expansion
 from noregret.lms.layer import KernelLayer
 from noregret.lms.rates import budgets_of, rate_of, window_of
 from noregret.lms.state import KernelLMSState
-from noregret.types import Outcome, Outcomes, Row, Table
 
 __all__ = ["KernelLMS"]
 
 
-class KernelLMS(RegressorMixin, OnlineLearner[KernelLMSState]):  # type: ignore[misc]  # untyped base
+class KernelLMS(LMSLearner[KernelLMSState]):
     """Gradient descent in the space of one kernel: f <- f + eta (y - f(x)) k(x, .).
 
     For every h, loss <= L(h)/(1 - eta X^2) + |h|^2/eta where X^2 is the largest k(x, x) and
@@ -80,32 +77,10 @@ class KernelLMS(RegressorMixin, OnlineLearner[KernelLMSState]):  # type: ignore[
         layer = KernelLayer.start(KernelInputs(space), 1)
         return KernelLMSState(kernel, layer, np.zeros((2, 2)), eta, window, budgets, peak)
 
-    def _start_row(self, x: Row, y: Outcome = None) -> KernelLMSState:  # noqa: ARG002
-        vectors = bool(Kernel(self.kernel).vectors)
-        return self._start(kernel_space_for_row(x, vectors=vectors))
-
-    def _start_table(self, X: Table, y: Outcomes) -> tuple[KernelLMSState, Table]:  # noqa: ARG002
-        space, read = kernel_space_for_table(X, vectors=bool(Kernel(self.kernel).vectors))
-        return self._start(space), read
+    def _vectors(self) -> bool:
+        return bool(Kernel(self.kernel).vectors)
 
     # What was learned -----------------------------------------------------------------------
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = self.budget is not None  # a window forgets
-        return tags
-
-    @property
-    def learning_rate_(self) -> float:
-        """eta."""
-        with self._lock:
-            return self._learned().eta
-
-    @property
-    def patterns_(self) -> int:
-        """How many distinct patterns are kept."""
-        with self._lock:
-            return self._learned().layer.size
 
     def expansion(self) -> Expansion:
         """The function learned so far."""

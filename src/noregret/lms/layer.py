@@ -13,21 +13,14 @@ from noregret._ops.lms import COUNT, FACTS, LAST, MEAN, SPREAD
 from noregret.errors import NumericalError
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.kernels import Kernel, is_vector, together
-from noregret.learner.fields import (
-    LARGEST_COUNT,
-    Array,
-    Count,
-    Mismatch,
-    Part,
-    Points,
-    require_spread,
-)
+from noregret.learner.fields import Array, Count, Part, Points, require, require_spread
 from noregret.types import Matrix, Vector
 
 __all__ = ["Inputs", "KernelLayer", "check_patterns", "whole"]
 
 CHUNK = 256  # rounds whose kernel values are asked for together
 LARGEST = 1e150  # of an output: its square fits in float64
+EXACT = 2**53  # up to here float64 can count
 FIRST = 64  # patterns that a new layer has room for
 
 Inputs: TypeAlias = "Matrix | list[object]"
@@ -79,17 +72,16 @@ class KernelLayer:
     ) -> KernelLayer:
         """The layer of these values."""
         due = None if inputs.space is None else (len(facts), inputs.space.size)
-        if len(points) != len(facts) or getattr(points, "shape", None) != due:
-            raise Mismatch("has patterns of another number or kind")
-        if isinstance(points, np.ndarray) and np.abs(points).max(initial=0.0) > LARGEST_FEATURE:
-            raise Mismatch("has a pattern that could not have been learned")
+        alike = len(points) == len(facts) and getattr(points, "shape", None) == due
+        require(alike, "has patterns of another number or kind")
+        largest = np.abs(points).max(initial=0.0) if isinstance(points, np.ndarray) else 0.0
+        require(largest <= LARGEST_FEATURE, "has a pattern that could not have been learned")
         keys = {slot: key for slot, x in enumerate(points) if (key := _key(x)) is not None}
         require_spread(keys.values())
         layer = cls(inputs, points, coefs, facts, rounds)
         layer.size = len(points)
         layer._index = {key: slot for slot, key in keys.items()}
-        if len(layer._index) != len(keys):
-            raise Mismatch("has a pattern twice")
+        require(len(layer._index) == len(keys), "has a pattern twice")
         return layer
 
     def patterns(self) -> Inputs:
@@ -199,21 +191,20 @@ def _key(x: object) -> Hashable:
 def whole(*values: float | Vector) -> bool:
     """Whether these are whole numbers that float64 can count with."""
     found = np.concatenate([np.ravel(v) for v in values])
-    return bool(((found >= 0.0) & (found <= LARGEST_COUNT) & (found == np.floor(found))).all())
+    return bool(((found >= 0.0) & (found <= EXACT) & (found == np.floor(found))).all())
 
 
 def check_patterns(facts: Matrix, rounds: int, window: int) -> None:
     """Refuse facts that no stream of so many rounds could have left."""
     size, counts, last = len(facts), facts[:, COUNT], facts[:, LAST]
-    if not (1 <= size <= rounds and (window == 0 or size <= window)):
-        raise Mismatch(f"has {size} patterns after {rounds} rounds")
-    if not (whole(counts, last) and counts.min() >= 1.0 and last.min() >= 1.0):
-        raise Mismatch("has an invalid count of rounds")
-    if last.max() > rounds or np.unique(last).size != size:
-        raise Mismatch("has two patterns in one round, or one that is still to come")
-    counted = counts.sum()
-    if counted > rounds or (window == 0 and counted != rounds):
-        raise Mismatch(f"has {counted:.0f} rounds of {rounds}")
-    means = np.abs(facts[:, MEAN])
-    if not ((means <= LARGEST_OUTCOME).all() and (facts[:, SPREAD] >= 0.0).all()):
-        raise Mismatch("has invalid outcomes")
+    fits = 1 <= size <= rounds and (window == 0 or size <= window)
+    require(fits, f"has {size} patterns after {rounds} rounds")
+    counted = whole(counts, last) and counts.min() >= 1.0 and last.min() >= 1.0
+    require(counted, "has an invalid count of rounds")
+    order = last.max() <= rounds and np.unique(last).size == size
+    require(order, "has two patterns in one round, or one that is still to come")
+    total = counts.sum()
+    complete = total <= rounds if window else total == rounds
+    require(complete, f"has {total:.0f} rounds of {rounds}")
+    outcomes = (np.abs(facts[:, MEAN]) <= LARGEST_OUTCOME) & (facts[:, SPREAD] >= 0.0)
+    require(bool(outcomes.all()), "has invalid outcomes")

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret.budgets import Window
 from noregret.certificates import Certificate
 from noregret.errors import ParameterError, abbreviated
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
-from noregret.learner.base import OnlineLearner
 from noregret.learner.fields import Part
-from noregret.lms.build import kernel_space_for_row, kernel_space_for_table
+from noregret.lms.base import LMSLearner
 from noregret.lms.comparators import Expansion
 from noregret.lms.family_net import Family, FamilyNetState
 from noregret.lms.gaussian_net import GaussianNetState
-from noregret.lms.net_state import NetGame, NetReplay
+from noregret.lms.layer import KernelLayer
+from noregret.lms.net_state import NetReplay, opened
 from noregret.lms.nodes import grid, nodes_for
 from noregret.lms.rates import budgets_of, rate_of, window_of
 from noregret.lms.totals import NetTotals, totals_of
 from noregret.losses import span
-from noregret.types import Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Vector
 
 __all__ = ["KLMSNet", "NetReplay"]
 
 AnyNet = GaussianNetState | FamilyNetState
 
 
-class KLMSNet(RegressorMixin, OnlineLearner[AnyNet]):  # type: ignore[misc]  # untyped base
+class KLMSNet(LMSLearner[AnyNet]):
     """Kernel LMS for every width alpha in [0, 1] of exp(-s0 alpha |x - z|^2), merged.
 
     The user never chooses a width: exponential weights over all of them pay at most
@@ -114,32 +111,28 @@ give a range that holds every outcome, or clip it yourself
         limits = span(self.outcome_range)
         if limits is None:
             raise ParameterError("outcome_range = None: give Y for [-Y, Y], or (lo, hi)")
-        scale, audit = self._checked("scale"), self._checked("audit")
-        budgets = budgets_of(self.loss_budget, self.norm_budget)
-        eta, window = rate_of(self.learning_rate, budgets), window_of(self.budget)
-        game = NetGame(*limits, eta, self._checked("substitution"), window, budgets, audit)
-        low, high = self._domain()
+        scale, budgets = self._checked("scale"), budgets_of(self.loss_budget, self.norm_budget)
+        eta, (low, high) = rate_of(self.learning_rate, budgets), self._domain()
+        flags = {name: self._checked(name) for name in ("substitution", "audit")}
         n = 0 if space is None or self.family is not None else space.size
         rule = grid(self._count(limits[1] - limits[0], scale * n * (high - low) ** 2))
+        nodes = opened(rule, limits, eta, budgets, window=window_of(self.budget), **flags)
         if self.family is None:
             if eta >= 1.0:
                 raise ParameterError(
                     f"learning_rate = {abbreviated(eta)}: it must be below 1, as k(x, x) = 1"
                 )
             assert space is not None
-            return GaussianNetState.start(game, rule, scale, space)
+            return GaussianNetState.start(nodes, scale, space)
         if not callable(self.family):
             raise ParameterError(
                 f"family = {abbreviated(self.family)}: give a callable (alpha, X, Z) -> matrix"
             )
-        return FamilyNetState.start(game, rule, self.family, KernelInputs(space))
+        layer = KernelLayer.start(KernelInputs(space), rule.alphas.size)
+        return FamilyNetState(*nodes, self.family, layer)
 
-    def _start_row(self, x: Row, y: Outcome = None) -> AnyNet:  # noqa: ARG002
-        return self._start(kernel_space_for_row(x, vectors=self.family is None))
-
-    def _start_table(self, X: Table, y: Outcomes) -> tuple[AnyNet, Table]:  # noqa: ARG002
-        space, read = kernel_space_for_table(X, vectors=self.family is None)
-        return self._start(space), read
+    def _vectors(self) -> bool:
+        return self.family is None
 
     def _count(self, width: float, spread: float) -> int:
         if self.tolerance is not None:
@@ -165,25 +158,9 @@ give a range that holds every outcome, or clip it yourself
 
     # What was learned -----------------------------------------------------------------------
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = self.budget is not None  # a window forgets
-        return tags
-
     def _totals(self) -> NetTotals:
         with self._lock:
             return totals_of(self._learned())
-
-    @property
-    def patterns_(self) -> int:
-        """How many distinct patterns are kept."""
-        with self._lock:
-            return self._learned().size
-
-    @property
-    def learning_rate_(self) -> float:
-        """eta."""
-        return self._totals().eta
 
     @property
     def error_(self) -> float | None:

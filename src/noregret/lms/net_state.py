@@ -7,26 +7,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from noregret._ops.continuum import (
-    BOOK,
-    BUDGETS,
-    CELLS,
-    COUNTS,
-    ERROR,
-    GAME,
-    PAID,
-    PEAK,
-    PRIOR,
-    RANGE,
-    RATE,
-    SAID,
-    WORST,
-)
+from noregret._ops import continuum as ops
 from noregret._ops.mixing import NARROW
 from noregret.certificates import Certificate
 from noregret.errors import OutcomeError, ParameterError
 from noregret.inputs.values import outcome, outcome_column
-from noregret.learner.fields import Array, Mismatch
+from noregret.learner.fields import Array, require
 from noregret.learner.replay import Replay
 from noregret.lms.comparators import Expansion, Seen, Values, best_expansion
 from noregret.lms.layer import Inputs, whole
@@ -37,36 +23,17 @@ from noregret.lms.totals import Budgets, totals_of
 from noregret.losses import LARGEST
 from noregret.types import Matrix, Outcome, Outcomes, Vector
 
-__all__ = ["NODES", "NetGame", "NetReplay", "NetState", "check_book", "check_nodes", "opened"]
+__all__ = ["NODES", "NetReplay", "NetState", "check_book", "check_nodes", "opened"]
 
 AUDITS = 2  # see nodes.py
 NODES = (
     Array("alphas", ("nodes",), of="rule"),
-    Array("cells", (CELLS, "nodes")),
-    Array("finer", ("audits", CELLS, "finer")),
-    Array("book", (BOOK, 2)),
+    Array("cells", (ops.CELLS, "nodes")),
+    Array("finer", ("audits", ops.CELLS, "finer")),
+    Array("book", (ops.BOOK, 2)),
 )
 """What model files keep of either net.  Nodes, steps and the audits' polynomials follow from their
 number; the widths are stored all the same, and must be those: coefficients belong to them."""
-
-
-@dataclass(frozen=True, slots=True)
-class NetGame:
-    """What the parameters come to: range, rate, price of a nat, window."""
-
-    low: float
-    high: float
-    eta: float
-    substitution: bool
-    window: int  # 0: every pattern is kept
-    budgets: Budgets | None = None
-    audit: bool = True
-
-    @property
-    def price(self) -> float:
-        """c: exponential weights pay c ln(1/w_j)."""
-        r = self.high - self.low
-        return r * r * (0.5 if self.substitution else 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +44,31 @@ class NetReplay(Replay):
     """Largest distance so far between a forecast and the audit's; 0 without an audit."""
 
 
-def opened(game: NetGame, rule: NodeRule) -> tuple[Matrix, Matrix, Matrix]:
+def price_of(low: float, high: float, *, substitution: bool) -> float:
+    """c: exponential weights pay c ln(1/w_j)."""
+    r = high - low
+    return r * r * (0.5 if substitution else 2.0)
+
+
+def opened(
+    rule: NodeRule,
+    limits: tuple[float, float],
+    eta: float,
+    budgets: Budgets | None,
+    *,
+    window: int,
+    substitution: bool,
+    audit: bool,
+) -> tuple[Matrix, Matrix, Matrix]:
     """Cells of the nodes and of the audits, and the book, before the first round."""
-    cells, book = np.zeros((CELLS, rule.alphas.size)), np.zeros((BOOK, 2))
-    finer = np.zeros((AUDITS if game.audit else 0, CELLS, rule.finer.size))
-    cells[PRIOR], finer[:, PRIOR] = np.log(rule.weights), np.log(rule.audit)
-    book[RANGE] = game.low, game.high
-    book[GAME] = game.price, game.substitution
-    book[RATE] = game.eta, game.window
-    if game.budgets is not None:
-        book[BUDGETS] = game.budgets.loss, game.budgets.norm
+    cells, book = np.zeros((ops.CELLS, rule.alphas.size)), np.zeros((ops.BOOK, 2))
+    finer = np.zeros((AUDITS if audit else 0, ops.CELLS, rule.finer.size))
+    cells[ops.PRIOR], finer[:, ops.PRIOR] = np.log(rule.weights), np.log(rule.audit)
+    book[ops.RANGE] = limits
+    book[ops.GAME] = price_of(*limits, substitution=substitution), substitution
+    book[ops.RATE] = eta, window
+    if budgets is not None:
+        book[ops.BUDGETS] = budgets.loss, budgets.norm
     return cells, finer, book
 
 
@@ -106,8 +88,8 @@ class NetState:
 
     def __post_init__(self) -> None:
         self.rule = grid(self.cells.shape[1])
-        self.said = np.zeros((SAID, self.alphas.size))
-        self.heard = np.zeros((AUDITS, SAID, self.finer.shape[2]))
+        self.said = np.zeros((ops.SAID, self.alphas.size))
+        self.heard = np.zeros((AUDITS, ops.SAID, self.finer.shape[2]))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
@@ -124,45 +106,47 @@ class NetState:
     @property
     def rounds(self) -> int:
         """How many rounds have been learned."""
-        return int(self.book[COUNTS, 0])
+        return int(self.book[ops.COUNTS, 0])
 
     @property
     def size(self) -> int:
         """How many patterns are kept."""
-        return int(self.book[COUNTS, 1])
+        return int(self.book[ops.COUNTS, 1])
+
+    @property
+    def eta(self) -> float:
+        """The learning rate."""
+        return float(self.book[ops.RATE, 0])
 
     @property
     def error(self) -> float:
         """The estimate of the quadrature error; 0 without an audit."""
-        return float(self.book[ERROR].min())
+        return float(self.book[ops.ERROR].min())
 
     # Outcomes -------------------------------------------------------------------------------
 
     def in_range(self, y: float) -> bool:
         """Whether y may be learned."""
-        low, high = self.book[RANGE].tolist()
+        low, high = self.book[ops.RANGE].tolist()
         return bool(low <= y <= high)
 
     def target(self, y: Outcome) -> float:
         """The outcome, if it is in the range."""
-        return self._inside(outcome(y), "y", 0)
+        return float(self._inside(np.array([outcome(y)]), "y")[0])
 
     def targets(self, y: Outcomes, rounds: int) -> Vector:
         """The outcomes of many rounds, if all are in the range."""
-        ys = outcome_column(y, rounds)
-        low, high = self.book[RANGE].tolist()
-        for t in np.flatnonzero(~((ys >= low) & (ys <= high)))[:1]:
-            self._inside(float(ys[t]), f"y[{t}]", int(t))
-        return ys
+        return self._inside(outcome_column(y, rounds), "y[{}]")
 
-    def _inside(self, y: float, name: str, ahead: int) -> float:
-        if self.in_range(y):
-            return y
-        low, high = self.book[RANGE].tolist()
-        raise OutcomeError(
-            f"round {self.rounds + 1 + ahead}: {name} = {y!r} is outside outcome_range = "
-            f"[{low!r}, {high!r}]: give a range that holds every outcome, or clip it yourself"
-        )
+    def _inside(self, ys: Vector, name: str) -> Vector:
+        low, high = self.book[ops.RANGE].tolist()
+        for t in np.flatnonzero(~((ys >= low) & (ys <= high)))[:1]:
+            raise OutcomeError(
+                f"round {self.rounds + 1 + t}: {name.format(t)} = {float(ys[t])!r} is outside "
+                f"outcome_range = [{low!r}, {high!r}]: give a range that holds every outcome, or "
+                "clip it yourself"
+            )
+        return ys
 
     def replayed(self, forecasts: Vector, losses: Vector, xs: Inputs, ys: Vector) -> NetReplay:  # noqa: ARG002  # as other states have it
         """What a replay gives back."""
@@ -220,32 +204,31 @@ class NetState:
 def check_nodes(alphas: Vector, cells: Matrix, finer: Matrix) -> None:
     """Refuse nodes that no rule has, and what they could not have paid."""
     J, audits = alphas.size, len(finer)
-    if not FEWEST <= J <= MOST or audits not in (0, AUDITS):
-        raise Mismatch(f"has {J} nodes and {audits} audits")
-    if not np.array_equal(alphas, grid(J).alphas) or finer.shape[2] != grid(J).finer.size:
-        raise Mismatch("has other widths than these nodes have here")
+    require(FEWEST <= J <= MOST and audits in (0, AUDITS), f"has {J} nodes and {audits} audits")
+    same = np.array_equal(alphas, grid(J).alphas) and finer.shape[2] == grid(J).finer.size
+    require(same, "has other widths than these nodes have here")
     for some in (cells, *finer):
-        priors = np.exp(np.minimum(some[PRIOR], 1.0))  # all are below 0, if they are right
-        if not (some[PAID] >= 0.0).all() or abs(priors.sum() - 1.0) > 1e-9:
-            raise Mismatch("has weights that do not add up to 1, or a loss below 0")
+        priors = np.exp(np.minimum(some[ops.PRIOR], 1.0))  # all are below 0, if they are right
+        possible = (some[ops.PAID] >= 0.0).all() and abs(priors.sum() - 1.0) <= 1e-9
+        require(possible, "has weights that do not add up to 1, or a loss below 0")
 
 
 def check_book(book: Matrix) -> tuple[int, int, int]:
     """Rounds, patterns and window of a book, if everything in it is possible."""
-    (low, high), (price, substitution), (eta, window) = book[[RANGE, GAME, RATE]].tolist()
-    (rounds, size), (peak, forgotten) = book[[COUNTS, PEAK]].tolist()
-    if not whole(rounds, size, window, forgotten, book[WORST, 1]):
-        raise Mismatch("has an invalid count of rounds or patterns")
-    if not 1.0 <= book[WORST, 1] <= rounds or forgotten > rounds:
-        raise Mismatch("knows of a round that is still to come")
-    if not (abs(low) <= LARGEST and abs(high) <= LARGEST and NARROW <= high - low <= LARGEST):
-        raise Mismatch("has an invalid range")
-    game = NetGame(low, high, eta, substitution == 1.0, int(window))
-    if substitution not in (0.0, 1.0) or price != game.price:
-        raise Mismatch("has another price than its game")
-    if not (SLOWEST <= eta <= HIGHEST and peak >= 0.0 and (book[ERROR] >= 0.0).all()):
-        raise Mismatch("has an invalid rate, peak or error")
-    L_hat, H_hat = book[BUDGETS].tolist()
-    if not (0.0 <= L_hat <= HIGHEST and 0.0 <= H_hat <= HIGHEST and (L_hat > 0.0) == (H_hat > 0.0)):
-        raise Mismatch("has invalid budgets")
+    row = book.tolist()
+    (low, high), (price, substitution), (eta, window) = row[ops.RANGE], row[ops.GAME], row[ops.RATE]
+    (rounds, size), (peak, forgotten), (_, worst) = row[ops.COUNTS], row[ops.PEAK], row[ops.WORST]
+    counts = whole(rounds, size, window, forgotten, worst)
+    require(counts, "has an invalid count of rounds or patterns")
+    past = 1.0 <= worst <= rounds and forgotten <= rounds
+    require(past, "knows of a round that is still to come")
+    limits = max(abs(low), abs(high)) <= LARGEST and NARROW <= high - low <= LARGEST
+    require(limits, "has an invalid range")
+    due = price_of(low, high, substitution=substitution == 1.0)
+    require(substitution in (0.0, 1.0) and price == due, "has another price than its game")
+    rate = SLOWEST <= eta <= HIGHEST and peak >= 0.0 and (book[ops.ERROR] >= 0.0).all()
+    require(rate, "has an invalid rate, peak or error")
+    L_hat, H_hat = row[ops.BUDGETS]
+    budgets = 0.0 <= L_hat <= HIGHEST and 0.0 <= H_hat <= HIGHEST
+    require(budgets and (L_hat > 0.0) == (H_hat > 0.0), "has invalid budgets")
     return int(rounds), int(size), int(window)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,23 +12,23 @@ from noregret._ops.ledger import add
 from noregret.certificates import Certificate
 from noregret.errors import FeatureError, NumericalError
 from noregret.inputs.spaces import FeatureSpace
-from noregret.inputs.values import outcome, outcome_column
 from noregret.kernels import Kernel, together
-from noregret.learner.fields import Array, Count, Mismatch, Part, Real
+from noregret.learner.fields import Array, Count, Part, Real, require
 from noregret.learner.replay import Replay
+from noregret.learner.state import VectorState
 from noregret.lms.comparators import Expansion, Seen, best_expansion
 from noregret.lms.layer import Inputs, KernelLayer, check_patterns
 from noregret.lms.rates import HIGHEST, SLOWEST
 from noregret.lms.theorems import kernel_lms, kernel_lms_budgets
-from noregret.lms.totals import Budgets
-from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
+from noregret.lms.totals import Budgets, Totals
+from noregret.types import Matrix, Outcomes, Row, Table, Vector
 
 __all__ = ["KernelLMSState", "LayerState"]
 
 LOSS, PEAK = 0, 1  # rows of the book: what was paid; the largest k(x, x)
 
 
-class LayerState:
+class LayerState(VectorState):
     """A state on a `KernelLayer`; a child writes `copy`, `forecasts`, `run` and `certificates`."""
 
     __slots__ = ()
@@ -36,7 +36,7 @@ class LayerState:
     layer: KernelLayer
 
     @property
-    def space(self) -> FeatureSpace | None:
+    def space(self) -> FeatureSpace | None:  # type: ignore[override]  # objects have no space
         """How x becomes a vector; None where inputs are objects."""
         return self.layer.inputs.space
 
@@ -45,42 +45,31 @@ class LayerState:
         """How many rounds have been learned."""
         return self.layer.rounds
 
-    def copy(self) -> Self:
-        """One that shares nothing with this one."""
-        raise NotImplementedError
+    @property
+    def size(self) -> int:
+        """How many patterns are kept."""
+        return self.layer.size
 
-    def certificates(self) -> list[Certificate]:
-        """Every statement that applies, the main one first."""
-        raise NotImplementedError
+    def seen(self) -> Seen:
+        """The stream as comparators see it."""
+        layer = self.layer
+        return Seen.of(layer.patterns(), layer.facts, complete=layer.forgotten == 0.0)
 
     def forecasts(self, xs: Inputs) -> Vector:
         """Forecasts at every input; nothing is learned."""
         raise NotImplementedError
 
-    def run(self, xs: Inputs, ys: Vector) -> tuple[Vector, Vector]:
-        """Predict-then-learn over inputs, in place: forecasts and losses.
+    def encoded(self, x: Row) -> tuple[Self, Any]:
+        """The state itself, whose features never change, and x as kernels take it."""
+        return self, self.layer.inputs.encode(x)
 
-        A single round that is refused leaves all as it was.
-        """
-        raise NotImplementedError
+    def predict_vector(self, x: Any) -> float:
+        """The forecast at an input."""
+        return float(self.forecasts(together([x]))[0])
 
-    def target(self, y: Outcome) -> float:
-        """The outcome as this state learns it, or an OutcomeError."""
-        return outcome(y)
-
-    def targets(self, y: Outcomes, rounds: int) -> Vector:
-        """The outcomes of many rounds, or an OutcomeError."""
-        return outcome_column(y, rounds)
-
-    def predict(self, x: Row) -> float:
-        """The forecast at x; nothing is learned."""
-        return float(self.forecasts(together([self.layer.inputs.encode(x)]))[0])
-
-    def learn(self, x: Row, y: Outcome) -> Self:
+    def learn_vector(self, x: Any, y: float) -> None:
         """Learn one round."""
-        target = self.target(y)
-        self.run(together([self.layer.inputs.encode(x)]), np.array([target]))
-        return self
+        self.run(together([x]), np.array([y]))
 
     def predict_rows(self, X: Table) -> Vector:
         """Forecasts at every row; nothing is learned."""
@@ -93,11 +82,6 @@ class LayerState:
             raise FeatureError("X has no rows: give at least one round")
         ys, after = self.targets(y, len(xs)), self.copy()
         return after, after.replayed(*after.run(xs, ys), xs, ys)
-
-    def replayed(self, forecasts: Vector, losses: Vector, xs: Inputs, ys: Vector) -> Replay:  # noqa: ARG002  # as VectorState has it
-        """What a replay gives back."""
-        best = self.certificates()[0]
-        return Replay(forecast=forecasts, mean=None, spread=None, loss=losses, certificate=best)
 
 
 @dataclass(slots=True, eq=False)
@@ -130,23 +114,14 @@ class KernelLMSState(LayerState):
 
     @classmethod
     def restored(
-        cls,
-        kernel: Kernel,
-        layer: KernelLayer,
-        book: Matrix,
-        eta: float,
-        window: int,
-        loss: float,
-        norm: float,
-        peak: float,
+        cls, kernel: Kernel, layer: KernelLayer, book: Matrix, *settings: Any
     ) -> KernelLMSState:
         """The state of these values."""
-        if len(layer.coefs) != 1:
-            raise Mismatch(f"has {len(layer.coefs)} functions")
-        if not (0.0 <= book[PEAK, 0] < math.inf and book[LOSS, 0] >= 0.0):
-            raise Mismatch("has an invalid loss or peak")
-        if (loss > 0.0) != (norm > 0.0):
-            raise Mismatch("has one budget without the other")
+        eta, window, loss, norm, peak = settings
+        require(len(layer.coefs) == 1, f"has {len(layer.coefs)} functions")
+        paid = 0.0 <= book[PEAK, 0] < math.inf and book[LOSS, 0] >= 0.0
+        require(paid, "has an invalid loss or peak")
+        require((loss > 0.0) == (norm > 0.0), "has one budget without the other")
         check_patterns(layer.facts, layer.rounds, window)
         return cls(kernel, layer, book, eta, window, Budgets(loss, norm) if norm else None, peak)
 
@@ -173,11 +148,6 @@ class KernelLMSState(LayerState):
         self.book[PEAK, 0] = max(self.book[PEAK, 0], peak)
         return raws[:, 0].copy(), losses
 
-    def seen(self) -> Seen:
-        """The stream as comparators see it."""
-        layer = self.layer
-        return Seen.of(layer.patterns(), layer.facts, complete=layer.forgotten == 0.0)
-
     def best(self, norm: float | None = None) -> Expansion:
         """argmin L(h)/(1 - eta X^2) + |h|^2/eta: kernel ridge with a = (1 - eta X^2)/eta."""
         room = 1.0 - self.eta * float(self.book[PEAK, 0])
@@ -187,10 +157,9 @@ class KernelLMSState(LayerState):
     def certificates(self, comparator: Expansion | None = None) -> list[Certificate]:
         """For every h; shown for the best in hindsight, or for the one given."""
         k, seen, h = self.kernel.cross, self.seen(), comparator
-        loss, peak = math.fsum(self.book[LOSS]), float(self.book[PEAK, 0])
-        found = [kernel_lms(k, seen, h or self.best(), self.rounds, loss, self.eta, peak)]
+        t = Totals(self.rounds, math.fsum(self.book[LOSS]), self.eta, float(self.book[PEAK, 0]))
+        found = [kernel_lms(k, seen, h or self.best(), t)]
         if self.budgets is not None:
             h = h or self.best(self.budgets.norm)
-            paid = self.rounds, loss, peak, self.peak
-            found.insert(0, kernel_lms_budgets(k, seen, h, *paid, self.budgets))
+            found.insert(0, kernel_lms_budgets(k, seen, h, t, self.peak, self.budgets))
         return found
