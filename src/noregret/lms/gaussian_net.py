@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -141,25 +140,35 @@ class GaussianNetState(NetState, VectorState):
 
     predict_fast = predict_vector
 
-    def _with(self, *rounds: Any) -> tuple[Any, ...]:
-        """All that rounds read and write, and the rounds, as compiled code takes them."""
-        learned = self.points, self.coefs, self.facts, self.cells, self.finer, self.book
-        rule, scratch = self.rule, (self.work, self.said, self.heard)
-        return *learned, self.rates, rule.levels, *scratch, rule.lift, self.at, *rounds
-
-    def _round(self, x: Vector, y: float) -> bool:
-        """One round, if it is good."""
-        while (answer := _learn(*self._with(x, y))) == FULL:
-            self._make_room()
-        return bool(answer == OK)
-
     def learn_fast(self, x: Vector, y: Outcome) -> bool:
         """Learn a plain round; False where a closer look is needed."""
-        return type(y) is float and self._round(x, y)
+        if type(y) is not float:
+            return False
+        while True:
+            answer = _learn(
+                self.points,
+                self.coefs,
+                self.facts,
+                self.cells,
+                self.finer,
+                self.book,
+                self.rates,
+                self.rule.levels,
+                self.work,
+                self.said,
+                self.heard,
+                self.rule.lift,
+                self.at,
+                x,
+                y,
+            )
+            if answer != FULL:
+                return bool(answer == OK)
+            self._make_room()
 
     def learn_vector(self, x: Vector, y: float) -> None:
         """Learn one round, x and y checked."""
-        learned = self._round(x, y)
+        learned = self.learn_fast(x, y)
         assert learned
 
     # Many rounds ----------------------------------------------------------------------------
@@ -170,7 +179,10 @@ class GaussianNetState(NetState, VectorState):
         self.at[FRESH] = 0.0
         begin = 0
         while begin < len(ys):
-            begin += ops.replay(*self._with(xs[begin:], ys[begin:], forecasts[begin:]))
+            learned = self.points, self.coefs, self.facts, self.cells, self.finer, self.book
+            scratch = self.work, self.said, self.heard, self.rule.lift, self.at
+            rest = xs[begin:], ys[begin:], forecasts[begin:]
+            begin += ops.replay(*learned, self.rates, self.rule.levels, *scratch, *rest)
             if begin < len(ys):
                 self._make_room()
         return forecasts, (ys - forecasts) ** 2

@@ -21,7 +21,7 @@ from noregret.lms.layer import Inputs, KernelLayer, check_patterns
 from noregret.lms.rates import HIGHEST, SLOWEST
 from noregret.lms.theorems import kernel_lms, kernel_lms_budgets
 from noregret.lms.totals import Budgets, Totals
-from noregret.types import Matrix, Outcomes, Row, Table, Vector
+from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["KernelLMSState", "LayerState"]
 
@@ -59,17 +59,15 @@ class LayerState(VectorState):
         """Forecasts at every input; nothing is learned."""
         raise NotImplementedError
 
-    def encoded(self, x: Row) -> tuple[Self, Any]:
-        """The state itself, whose features never change, and x as kernels take it."""
-        return self, self.layer.inputs.encode(x)
+    def predict(self, x: Row) -> float:
+        """The forecast at x; nothing is learned."""
+        return float(self.forecasts(together([self.layer.inputs.encode(x)]))[0])
 
-    def predict_vector(self, x: Any) -> float:
-        """The forecast at an input."""
-        return float(self.forecasts(together([x]))[0])
-
-    def learn_vector(self, x: Any, y: float) -> None:
+    def learn(self, x: Row, y: Outcome) -> Self:
         """Learn one round."""
-        self.run(together([x]), np.array([y]))
+        target = self.target(y)
+        self.run(together([self.layer.inputs.encode(x)]), np.array([target]))
+        return self
 
     def predict_rows(self, X: Table) -> Vector:
         """Forecasts at every row; nothing is learned."""
@@ -132,7 +130,7 @@ class KernelLMSState(LayerState):
     def forecasts(self, xs: Inputs) -> Vector:
         """The function learned so far at every input."""
         found: Vector = self.layer.outputs([self.kernel], xs)[0]
-        if not np.isfinite(found).all():
+        if not all(map(math.isfinite, found.tolist())):
             raise NumericalError(
                 "the forecast at x does not fit in float64: lower learning_rate, or rescale the "
                 "kernel"
