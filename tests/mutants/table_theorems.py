@@ -295,18 +295,18 @@ MUTANTS = {
         NET,
         [
             (
-                "bound=paid / room + square / eta if",
-                "bound=2.0 * paid / room + square / eta if",
+                "bound = at.loss / room + at.square / t.eta if",
+                "bound = 2.0 * at.loss / room + at.square / t.eta if",
                 "L(h) doubled",
             ),
             (
-                "bound=paid / room + square / eta if",
-                "bound=paid / room + 2.0 * square / eta if",
+                "bound = at.loss / room + at.square / t.eta if",
+                "bound = at.loss / room + 2.0 * at.square / t.eta if",
                 "|h|^2 doubled",
             ),
             (
-                "bound=paid + _tuned(budgets, given)",
-                "bound=paid + 2.0 * _tuned(budgets, given)",
+                "bound = loss + _tuned(budgets, given)",
+                "bound = loss + 2.0 * _tuned(budgets, given)",
                 "the price of budgets doubled",
             ),
             (
@@ -324,16 +324,20 @@ MUTANTS = {
                 "met=norm <= budgets.norm * 2.0",
                 "a norm beyond its budget",
             ),
-            ("met=peak <= given * (1.0 + 1e-12)", "met=peak <= given * 4.0", "k(x, x) beyond X^2"),
-            ("met=eta * peak < 1.0", "met=eta * peak < 10.0", "a rate too high"),
+            (
+                "met=t.peak <= given * (1.0 + 1e-12)",
+                "met=t.peak <= given * 4.0",
+                "k(x, x) beyond X^2",
+            ),
+            ("met=t.eta * t.peak < 1.0", "met=t.eta * t.peak < 10.0", "a rate too high"),
             (
                 "np.min(t.paid - t.price * np.log(t.weights))",
                 "np.min(t.paid - 2.0 * t.price * np.log(t.weights))",
                 "the price of a width doubled",
             ),
             (
-                "bound=_soft(t, t.paid)",
-                "bound=float(np.min(t.paid - t.price * np.log(t.weights)))",
+                "t, _soft(t, t.paid), statement",
+                "t, float(np.min(t.paid - t.price * np.log(t.weights))), statement",
                 "the mixture form as loose as the best width",
             ),
             (
@@ -357,8 +361,8 @@ MUTANTS = {
                 "Theorem 1's logarithm doubled",
             ),
             (
-                "+ _tuned(budgets, 1.0),",
-                "+ 2.0 * _tuned(budgets, 1.0),",
+                "+ _tuned(budgets, 1.0)",
+                "+ 2.0 * _tuned(budgets, 1.0)",
                 "Theorem 1's price of budgets doubled",
             ),
             ("reach = 5.0 * scale", "reach = 50.0 * scale", "Theorem 2's constant"),

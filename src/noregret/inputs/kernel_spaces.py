@@ -11,7 +11,7 @@ from scipy.linalg import blas
 
 from noregret.budgets import FeatureMap, Nystrom
 from noregret.errors import FeatureError, NoRegretError
-from noregret.inputs.spaces import NOTHING, Encoded, Names, Positions
+from noregret.inputs.spaces import NOTHING, Encoded, FeatureSpace
 from noregret.kernels import Inputs, Kernel, together
 from noregret.learner.fields import Array, Mismatch, Part, Points
 from noregret.types import Matrix, Row, Table, Vector
@@ -28,7 +28,7 @@ class KernelInputs:
 
     FIELDS = (Part("door", ("Positions", "Names"), optional=True, of="space"),)
 
-    def __init__(self, space: Positions | Names | None) -> None:
+    def __init__(self, space: FeatureSpace | None) -> None:
         self.space = space  # None: objects that only the kernel understands
 
     def encode(self, x: Row) -> Any:

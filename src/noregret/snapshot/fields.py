@@ -71,7 +71,7 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
     if isinstance(field, Labels):
         return ["list", *(w.value(label, f"{field.called} {label!r}") for label in value)]
     if isinstance(field, Points):
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and len(value):
             return {"as": "vectors", "points": w.numbers(value)}
         listed = [w.value(x, f"input {t}") for t, x in enumerate(value)]
         return {"as": "objects", "points": listed}

@@ -87,6 +87,11 @@ HOMES: dict[str, str] = {
     "Lagged": "wrappers.lagged.Lagged",
     "OSLOG": "sparse.oslog.OSLOG",
     "SLOG": "sparse.slog.SLOG",
+    "Gaussians": "lms.gaussian_net.GaussianNetState",
+    "KLMSNet": "lms.net.KLMSNet",
+    "KernelFamily": "lms.family_net.FamilyNetState",
+    "KernelLMS": "lms.kernel_lms.KernelLMS",
+    "KernelLayer": "lms.layer.KernelLayer",
 }
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}

@@ -18,6 +18,7 @@ from noregret.experts.safe import SafeLogistic, SafeOSLOG
 from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
 from noregret.glm.binary import PosteriorState
 from noregret.glm.exact import Exact
+from noregret.glm.families import Family
 from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogistic
 from noregret.glm.posteriors import Mode, Particles, Recursive, TierneyKadane
 from noregret.lms.kernel_lms import KernelLMS
