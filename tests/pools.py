@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hostile import state_bytes
 from noregret._ops.mixing import AWAKE, COST, MASS, SAID
 from noregret.errors import NoRegretError
+from noregret.experts.aggregating import PoolLearner
 from noregret.experts.pool import Pool
 
 RANGES = (
@@ -137,14 +138,14 @@ def state(merger: Any) -> Any:
     """All that a pool with its experts has learned, such that == compares bits."""
     if merger._state is None:
         return None
-    experts, pool = merger._state
-    learners = {name: e.model for name, e in experts.items() if hasattr(e.model, "partial_fit")}
-    return learned(pool), {name: bits_of(model) for name, model in learners.items()}
+    members = merger._state.members
+    learners = {name: e.model for name, e in members.items() if hasattr(e.model, "partial_fit")}
+    return learned(merger._state.pool), {name: bits_of(model) for name, model in learners.items()}
 
 
 def bits_of(model: Any) -> Any:
     """What an expert has learned."""
-    if hasattr(model, "_state"):
+    if isinstance(model, PoolLearner):
         return state(model)
     if hasattr(model, "_state") and not getattr(model, "kernel", None):
         return state_bytes(model)

@@ -13,7 +13,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import NotLearnedError
-from noregret.snapshot.kinds import BY_TYPE
+from noregret.snapshot.kinds import BY_TYPE, HOMES, kind_called
 from noregret.snapshot.learners import LEARNERS
 from stored import CASES, Case, bits, extended, fitted_slog, proofs
 
@@ -107,6 +107,7 @@ def test_every_slot_of_a_state_is_known_here() -> None:
     from noregret.lms.kernel_lms import Held
 
     types = {kind.name: kind.type for kind in BY_TYPE.values()}
+    types |= {name: kind_called(name).type for name in HOMES}
     types |= {"PrimalCore": PrimalCore, "DriftCore": DriftCore, "Held": Held}
     for name, slots in known.items():
         assert sorted(types[name].__slots__) == sorted(slots.split()), name

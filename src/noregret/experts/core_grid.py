@@ -8,23 +8,55 @@ made when they are asked for and never kept, so that no copy can part them from 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from noregret._ops import grid as ops
 from noregret._ops import layout
-from noregret._ops.layout import AT, OK, RULE
+from noregret._ops.layout import AT, OK, OUTCOMES, RULE
 from noregret.certificates import Certificate
 from noregret.errors import NumericalError
 from noregret.gaussian.cores import Core, DriftCore, PrimalCore
 from noregret.gaussian.facts import StreamFacts
 from noregret.gaussian.ledger import open_ledger, totals
 from noregret.gaussian.theorems import aar_bound
+from noregret.learner.fields import Array, Count, Mismatch, Special, Word
 from noregret.types import Matrix, Vector
 
 __all__ = ["CoreGrid"]
 
 TOO_LARGE = "the look at x does not fit in float64: rescale the features"
+
+
+class CoreList:
+    """The cores of a grid as files keep them: each with its precision and drift, 0 for none."""
+
+    def write(self, w: Any, cores: Sequence[PrimalCore | DriftCore]) -> list[dict[str, Any]]:
+        """One entry per core."""
+        form = import_module("noregret.snapshot.streams")
+        return [
+            {
+                "prior_precision": core.prior_precision,
+                "walk": core.drift if isinstance(core, DriftCore) else 0.0,
+                **form.write_core(w, core),
+            }
+            for core in cores
+        ]
+
+    def read(self, f: Any, name: str) -> list[PrimalCore | DriftCore]:
+        """The cores, of whatever size they are."""
+        form = import_module("noregret.snapshot.streams")
+        cores: list[PrimalCore | DriftCore] = []
+        for inner in f.inners(name):
+            precision = inner.number("prior_precision", 1e-300, 1e300)
+            drift, n = inner.number("walk", 0.0, 1e300), min(inner.shape("factor", 2))
+            if drift > 0.0:
+                cores.append(form.read_drifting(inner, precision, drift, n, 1))
+            else:
+                cores.append(form.read_fixed(inner, precision, n, 1))
+        return cores
 
 
 class CoreGrid:
@@ -49,6 +81,18 @@ class CoreGrid:
         "seen",
     )
 
+    FIELDS = (
+        Word("label"),
+        Count("features", 1, 2**31, of=()),
+        Array("seen", (3,)),
+        Array("ledgers", ("c", OUTCOMES + 1, 2), finite=False),
+        Special(
+            "cores",
+            CoreList(),
+            of=("drifts", "fixed", "fixed_work", "moving", "moving_work", "precisions"),
+        ),
+    )
+
     def __init__(
         self, precisions: Sequence[float], drifts: Sequence[float], n: int, label: str = ""
     ) -> None:
@@ -58,6 +102,30 @@ class CoreGrid:
         self.ledgers = np.stack([open_ledger(1) for _ in (*still, *walks)])
         self.seen = np.zeros(3)
         self._stack([*still, *walks])
+
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS."""
+        return self.label, self.features, self.seen, self.ledgers, self.cores
+
+    @classmethod
+    def restored(
+        cls,
+        label: str,
+        features: int,
+        seen: Vector,
+        ledgers: Matrix,
+        cores: Sequence[PrimalCore | DriftCore],
+    ) -> CoreGrid:
+        """The grid of these values."""
+        drifts = [core.drifts for core in cores]
+        if not cores or len(cores) != len(ledgers):
+            raise Mismatch("does not have one ledger per core")
+        if drifts != sorted(drifts) or any(core.shape[0] != features for core in cores):
+            raise Mismatch("has its cores in another order, or for other features")
+        grid: CoreGrid = object.__new__(cls)
+        grid.label, grid.seen, grid.ledgers = label, seen, ledgers
+        grid._stack(cores)
+        return grid
 
     def _stack(self, cores: Sequence[PrimalCore | DriftCore]) -> None:
         """Go on where these cores are, fixed ones first, in arrays of its own."""
@@ -74,6 +142,11 @@ class CoreGrid:
         return len(self.precisions)
 
     @property
+    def features(self) -> int:
+        """How many features each core has."""
+        return self.cores[0].shape[0]
+
+    @property
     def cores(self) -> list[PrimalCore | DriftCore]:
         """The cores as views of the stacks, in the order of the ledgers."""
         still = zip(self.precisions, self.fixed, self.fixed_work)
@@ -86,7 +159,7 @@ class CoreGrid:
 
     @property
     def names(self) -> list[str]:
-        """The experts: two a core."""
+        """The experts: two per core."""
         found = []
         for core in self.cores:
             drift = f" drift={core.drift:.3g}" if isinstance(core, DriftCore) else ""
@@ -100,48 +173,29 @@ class CoreGrid:
 
     def extended(self, k: int) -> CoreGrid:
         """Cells with k features more, which have been 0 so far."""
-        larger: CoreGrid = object.__new__(CoreGrid)
-        larger.label = self.label
-        larger.ledgers, larger.seen = self.ledgers.copy(), self.seen.copy()
-        larger._stack([core.extended(k) for core in self.cores])
-        return larger
+        cores = [core.extended(k) for core in self.cores]
+        n = cores[0].shape[0]
+        return CoreGrid.restored(self.label, n, self.seen.copy(), self.ledgers.copy(), cores)
+
+    @property
+    def _stacks(self) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        return self.fixed, self.fixed_work, self.moving, self.moving_work
 
     def look(self, x: Vector) -> Vector:
         """What every cell says of x."""
         said = np.empty(2 * self.size)
-        status = ops.look(
-            self.fixed, self.fixed_work, self.moving, self.moving_work, x, self.seen, said
-        )
-        if status != OK:
+        if ops.look(*self._stacks, x, self.seen, said) != OK:
             raise NumericalError(TOO_LARGE)
         return said
 
     def absorb(self, y: float) -> None:
         """Learn that the x looked at last had the outcome y."""
-        ops.absorb(
-            self.fixed,
-            self.fixed_work,
-            self.moving,
-            self.moving_work,
-            self.ledgers,
-            self.seen,
-            y,
-        )
+        ops.absorb(*self._stacks, self.ledgers, self.seen, y)
 
     def replay(self, xs: Matrix, ys: Vector) -> Matrix:
         """What every cell says in every row, learning as the rows go."""
         said = np.empty((len(xs), 2 * self.size))
-        failed = ops.replay(
-            self.fixed,
-            self.fixed_work,
-            self.moving,
-            self.moving_work,
-            self.ledgers,
-            self.seen,
-            xs,
-            ys,
-            said,
-        )
+        failed = ops.replay(*self._stacks, self.ledgers, self.seen, xs, ys, said)
         if failed >= 0:
             raise NumericalError(f"row {failed}: {TOO_LARGE}")
         return said

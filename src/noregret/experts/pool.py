@@ -38,6 +38,7 @@ from noregret._ops.mixing import (
     WORST,
 )
 from noregret.errors import InputError, OutcomeError
+from noregret.learner.fields import Array, Mismatch, Part
 from noregret.losses import Game
 from noregret.types import Matrix, Vector
 
@@ -74,6 +75,12 @@ class Pool:
 
     __slots__ = ("book", "cells", "game")
 
+    FIELDS = (
+        Part("game", ("Game",)),
+        Array("cells", (POOL_ROWS, "N"), finite=False),
+        Array("book", (BOOK_ROWS, 2), finite=False),
+    )
+
     def __init__(self, game: Game, cells: Matrix, book: Matrix) -> None:
         self.game, self.cells, self.book = game, cells, book
 
@@ -92,6 +99,16 @@ class Pool:
         book[WORST, 0] = -math.inf
         return cls(game, cells, book)
 
+    @classmethod
+    def restored(cls, game: Game, cells: Matrix, book: Matrix) -> Pool:
+        """The pool of these fields."""
+        counts = np.array([*book[ROUNDS], *book[CHANGES], book[WORST, 1]])
+        if not cells.shape[1] or not ((counts >= 0.0) & (counts <= 2.0**53)).all():
+            raise Mismatch("has no experts, or an invalid count of rounds")
+        if book[GAME, 0] != game.kind or not 0.0 <= book[RATE, 1] < 1.0:
+            raise Mismatch("plays another game")
+        return cls(game, cells, book)
+
     def copy(self) -> Pool:
         """A pool that shares nothing with this one."""
         return Pool(self.game, self.cells.copy(), self.book.copy())
@@ -100,6 +117,11 @@ class Pool:
     def size(self) -> int:
         """How many experts there are."""
         return int(self.cells.shape[1])
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        return int(self.book[ROUNDS, 0])
 
     # One round ------------------------------------------------------------------------------
 
@@ -201,7 +223,7 @@ class Pool:
         """The book, added up."""
         book, cells = self.book, self.cells
         return PoolTotals(
-            rounds=int(book[ROUNDS, 0]),
+            rounds=self.rounds,
             loss=float(book[LOSS].sum()),
             mix=float(book[MIX].sum()),
             over=float(book[OVER].sum()),

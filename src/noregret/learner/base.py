@@ -75,6 +75,7 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
     _lock: Lock
     _state: S | None  # None: nothing has been learned
     STATE: ClassVar[Part | Group]  # how model files keep the state
+    BESIDE: ClassVar[tuple[str, ...]] = ()  # what they keep beside it: `_name`, for `_accept`
     _tickets: ClassVar[bool] = False  # whether a forecast issues a ticket that an outcome needs
     _merge_refusal: ClassVar[str] = "what a round teaches it depends on the rounds before"
 

@@ -43,9 +43,9 @@ class Mismatch(ValueError):  # noqa: N818  # it becomes a SnapshotError, which s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field: its name in the file, and the slot that it comes from."""
+    """One field: its name in the file, and the slot or slots that it comes from."""
 
-    of: str | None = None
+    of: str | tuple[str, ...] | None = None  # several slots need `stored`
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ import importlib
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Protocol
+from typing import Any, Protocol
 
 from noregret.errors import ParameterError, abbreviated
 
 __all__ = [
     "PARAMETERS",
+    "SHARE",
     "Budget",
     "Choice",
     "Flag",
@@ -179,10 +180,37 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Range(Text):
-    """Y for [-Y, Y], or a pair (lo, hi); `losses.span` checks it."""
+class Range:
+    """Y for [-Y, Y], a pair (lo, hi), or None.
 
+    >>> Range().check("outcome_range", 2)
+    (-2.0, 2.0)
+    """
+
+    narrowest: float = 1e-100
+    largest: float = 1e150
     metavar: str = "Y|LO,HI"
+
+    def check(self, name: str, value: object) -> tuple[float, float] | None:
+        """(lo, hi); None stays None."""
+        if value is None:
+            return None
+        ends: Any = (value, value) if isinstance(value, Real) else value
+        try:
+            low, high = (self._end(name, end) for end in ends)
+        except ParameterError:
+            raise
+        except (TypeError, ValueError):
+            words = "give Y for [-Y, Y], a pair (lo, hi), or None"
+            raise ParameterError(f"{name} = {abbreviated(value)}: {words}") from None
+        low = -high if isinstance(value, Real) else low
+        if not self.narrowest <= high - low <= self.largest:
+            words = f"hi - lo must be from {self.narrowest:g} to {self.largest:g}"
+            raise ParameterError(f"{name} = {abbreviated(value)}: {words}")
+        return low, high
+
+    def _end(self, name: str, value: object) -> float:
+        return Number(-self.largest, self.largest, "a finite number").check(name, value)
 
     def read(self, text: str) -> object:
         """One number, or two with a comma between them."""
@@ -248,6 +276,7 @@ class Parameter:
 
 
 POSITIVE = Number(1e-300, 1e300, "a number > 0 (1e-300 to 1e300)")
+SHARE = Number(0.0, math.nextafter(1.0, 0.0), "a number from 0 to less than 1")
 
 PARAMETERS: dict[str, Parameter] = {
     "prior_precision": Parameter(POSITIVE, "a > 0: what a unit of squared weight costs an expert"),
@@ -276,6 +305,8 @@ PARAMETERS: dict[str, Parameter] = {
         Number(0.0, 1e100, "a number >= 0, up to 1e100"),
         "least |w| in OSLOG's D: no weight is ever lost",
     ),
+    "loss": Parameter(Choice(("square", "log", "brier")), "square, log or brier"),
+    "share": Parameter(SHARE, "how much weight returns to the prior after each round"),
     "outcome_range": Parameter(Range(), "Y for [-Y, Y], or LO,HI; learned where it is not given"),
     "kernels": Parameter(Flag(), "let polynomials and random cosines join in"),
     "prior_var": Parameter(POSITIVE, "variance of the prior on the weights"),

@@ -29,7 +29,7 @@ def values_of(thing: Any) -> list[Any]:
     """The values of an object's fields, in order."""
     if hasattr(thing, "stored"):
         return list(thing.stored())
-    return [getattr(thing, field.of or field.name) for field in thing.FIELDS]
+    return [getattr(thing, field.of or field.name) for field in thing.FIELDS]  # each of one slot
 
 
 def write_fields(w: Writer, thing: Any) -> dict[str, Any]:
@@ -116,7 +116,8 @@ def write_learner(w: Writer, one: Any) -> dict[str, Any]:
     """A learner: its parameters and its state."""
     with one._lock:
         chosen = {name: w.value(getattr(one, name), name) for name in parameters_of(type(one))}
-        return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)}
+        beside = {name: w.value(getattr(one, f"_{name}"), name) for name in one.BESIDE}
+        return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)} | beside
 
 
 def _write_state(w: Writer, declared: Part | Group, state: Any) -> Any:
@@ -133,6 +134,7 @@ def read_learner(f: Fields, type_: Any) -> Any:
     if set(chosen) != set(parameters_of(type_)):
         raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
     one, inner = type_(**chosen), f.optional("state")
+    beside = {name: f.value(name) for name in type_.BESIDE}
     f.done()
     if inner is None:
         return one
@@ -143,7 +145,7 @@ def read_learner(f: Fields, type_: Any) -> Any:
         state = inner.part(declared.name, declared.kinds)
         inner.done()
     try:
-        one._accept(state)
+        one._accept(state, **beside)
     except Mismatch as wrong:
         raise inner.wrong(str(wrong)) from None
     return one

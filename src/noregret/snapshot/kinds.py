@@ -19,8 +19,9 @@ import numpy as np
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
 from noregret.learner.base import OnlineLearner
+from noregret.learner.saving import Saveable
 from noregret.snapshot.fields import read_fields, read_learner, write_fields, write_learner
-from noregret.snapshot.values import decoded, encoded, forged
+from noregret.snapshot.values import decoded, encoded, forged, spread
 from noregret.types import Matrix
 
 __all__ = ["Fields", "Reader", "Writer", "register"]
@@ -39,7 +40,19 @@ class Kind:
     read: Callable[[Fields], Any]
 
 
-HOMES: dict[str, str] = {}
+HOMES: dict[str, str] = {
+    "AggregatingAlgorithm": "experts.aggregating.AggregatingAlgorithm",
+    "Auto": "experts.auto.Auto",
+    "Auto.State": "experts.auto.AutoState",
+    "BayesianAlgorithm": "experts.aggregating.BayesianAlgorithm",
+    "Cells": "experts.core_grid.CoreGrid",
+    "ExponentialWeights": "experts.aggregating.ExponentialWeights",
+    "Game": "losses.Game",
+    "Pool": "experts.pool.Pool",
+    "SafeLogistic": "experts.safe.SafeLogistic",
+    "SafeOSLOG": "experts.safe.SafeOSLOG",
+    "Units": "experts.units.Units",
+}
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
 
@@ -181,6 +194,15 @@ class Reader:
             raise forged(where, f"= {abbreviated(stored)} is no {' or '.join(kinds)}")
         return kind_called(str(name)).read(Fields(self, stored, f"{where}.{name}"))
 
+    def learner(self, stored: Any, where: str) -> Any:
+        """A learner of any kind."""
+        name = stored.get("is") if type(stored) is dict else None
+        known = type(name) is str and (name in BY_NAME or name in HOMES)
+        kind = kind_called(str(name)) if known else None
+        if kind is None or not issubclass(kind.type, Saveable):
+            raise forged(where, f"= {abbreviated(stored)} is no learner")
+        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
+
     def value(self, stored: Any, where: str) -> Any:
         """Whatever the user chose."""
         return decoded(stored, where, self._beyond)
@@ -254,6 +276,46 @@ class Fields:
         if type(stored) is not dict:
             raise forged(where, "has no fields")
         return Fields(self.reader, stored, where)
+
+    def inners(self, name: str) -> list[Fields]:
+        """A list of fields within these, to be read by the caller."""
+        stored, where = self._take(name)
+        if type(stored) is not list or not all(type(inner) is dict for inner in stored):
+            raise forged(where, "is no list of fields")
+        return [Fields(self.reader, inner, f"{where}[{k}]") for k, inner in enumerate(stored)]
+
+    def named(self, name: str) -> dict[Any, Fields]:
+        """Fields within these by name, stored as pairs, to be read by the caller."""
+        stored, where = self._take(name)
+        pairs = type(stored) is list and all(
+            type(pair) is list and len(pair) == 2 and type(pair[1]) is dict for pair in stored
+        )
+        if not pairs:
+            raise forged(where, "is no list of names and fields")
+        names = [self.reader.value(pair[0], f"{where}[{k}]") for k, pair in enumerate(stored)]
+        try:
+            spread(names)
+        except TypeError as unhashable:
+            raise forged(where, f"has an invalid name: {unhashable}") from None
+        if len(set(names)) != len(names):
+            raise forged(where, "has the same name twice")
+        places = (f"{where}[{k}]" for k in range(len(names)))
+        return {n: Fields(self.reader, p[1], at) for n, p, at in zip(names, stored, places)}
+
+    def learner(self, name: str) -> Any:
+        """A learner of any kind."""
+        return self.reader.learner(*self._take(name))
+
+    def function(self, name: str) -> Any:
+        """A function that the caller gives back."""
+        stored, where = self._take(name)
+        if type(stored) is not dict:
+            raise forged(where, "names no function")
+        return self.reader.foreign(stored, where)
+
+    def has(self, name: str) -> bool:
+        """Whether a field of this name is still to be read."""
+        return name in self._stored
 
     def optional(self, name: str) -> Fields | None:
         """Fields within these, or None."""

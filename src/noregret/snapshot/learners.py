@@ -13,10 +13,6 @@ from typing import Any
 import numpy as np
 
 from noregret._ops import layout, margin
-from noregret.experts.aggregating import AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights
-from noregret.experts.auto import Auto, State
-from noregret.experts.pool import Pool
-from noregret.experts.safe import SafeLogistic, SafeOSLOG
 from noregret.gaussian.kernel_stream import KernelStream
 from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
 from noregret.gaussian.stream import Stream
@@ -26,9 +22,8 @@ from noregret.glm.learners import BayesianLogistic, ImproperLogistic, MAPLogisti
 from noregret.glm.posteriors import Mode, Particles, Recursive, TierneyKadane
 from noregret.lms.kernel_lms import KernelLMS
 from noregret.lms.net import KLMSNet
-from noregret.snapshot.kinds import Fields, Writer, declare, register
+from noregret.snapshot.kinds import Fields, Writer, declare, kind_called, register
 from noregret.snapshot.lms import read_kernel_lms, read_net, write_kernel_lms, write_net
-from noregret.snapshot.pools import read_members, write_members
 from noregret.snapshot.spaces import SPACES
 from noregret.snapshot.yesno import ENGINES
 from noregret.sparse.oslog import OSLOG
@@ -46,10 +41,8 @@ WriteState = Callable[[Writer, Any], Any]
 ReadState = Callable[[Fields, Any], Any]
 
 
-def learner(
-    type_: type, write: WriteState, read: ReadState, slot: str = "_state", *, labelled: bool = False
-) -> None:
-    """Register a learner that keeps its state in a slot, under a lock; two labels beside it.
+def learner(type_: type, write: WriteState, read: ReadState, slot: str = "_state") -> None:
+    """Register a learner that keeps its state in a slot, under a lock.
 
     `write` gives the state as JSON and `read` takes it back from the field "state", with the
     learner as its parameters make it; neither is called where nothing was learned.
@@ -59,18 +52,13 @@ def learner(
     def write_learner(w: Writer, one: Any) -> dict[str, Any]:
         with one._lock:
             held = getattr(one, slot)
-            fields = {
+            return {
                 "parameters": _parameters(w, one, names),
                 "state": None if held is None else write(w, held),
             }
-            return fields | {"labels": w.value(one._labels, "labels")} if labelled else fields
 
     def read_learner(f: Fields) -> Any:
         one, state = _made(type_, f), f.optional("state")
-        if labelled:
-            one._classes = f.value("labels")
-            if type(one._classes) is not tuple or len(one._classes) != 2:
-                raise f.wrong("has labels that are not two")
         if state is not None:
             setattr(one, slot, read(state, one))
         f.done()
@@ -164,35 +152,6 @@ def _read_belief(kind: int, *engines: type) -> ReadState:
     return read
 
 
-# Pools --------------------------------------------------------------------------------------
-
-
-def _write_pool(w: Writer, held: Any) -> Any:
-    members, pool = held
-    return {"experts": write_members(w, members), "pool": w.thing(pool)}
-
-
-def _read_pool(f: Fields, one: Any) -> Any:
-    members = read_members(f, "experts", tuple(LEARNERS))
-    pool = f.thing("pool", Pool)
-    f.done()
-    if pool.size != len(members):
-        raise f.wrong(f"has {len(members)} experts for {pool.size} weights")
-    if isinstance(one, SafeOSLOG | SafeLogistic) and not set(one.experts) <= set(members):
-        raise f.wrong("lacks one of its experts")
-    return members, pool
-
-
-def _write_auto(w: Writer, state: State) -> Any:
-    return {"auto": w.thing(state)}
-
-
-def _read_auto(f: Fields, _: Any) -> Any:
-    state = f.thing("auto", State)
-    f.done()
-    return state
-
-
 # Delayed outcomes ---------------------------------------------------------------------------
 
 
@@ -283,10 +242,8 @@ LEARNERS.append(OSLOG)
 learner(MAPLogistic, _write_belief, _read_belief(margin.LAPLACE, Mode))
 learner(BayesianLogistic, _write_belief, _read_belief(margin.ADF, Exact, TierneyKadane, Particles))
 learner(ImproperLogistic, _write_belief, _read_belief(margin.AIOLI))
-for _pool in (AggregatingAlgorithm, BayesianAlgorithm, ExponentialWeights, SafeOSLOG):
-    learner(_pool, _write_pool, _read_pool)
-learner(SafeLogistic, _write_pool, _read_pool, labelled=True)
-learner(Auto, _write_auto, _read_auto)
+POOLS = ("AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "SafeOSLOG")
+LEARNERS += [kind_called(name).type for name in (*POOLS, "SafeLogistic", "Auto")]
 learner(KernelLMS, write_kernel_lms, read_kernel_lms)
 learner(KLMSNet, write_net, read_net)
 learner(Delayed, _write_waiting, _read_waiting)
