@@ -106,14 +106,16 @@ class Game:
 
 def game(loss: object, outcome_range: object) -> Game:
     """The game of the Aggregating Algorithm for a loss by name."""
-    name = str(PARAMETERS["loss"].kind.check("loss", loss))
-    if name == "square":
-        return Game(name, SUBSTITUTED, span(outcome_range), 2.0)
+    loss = str(PARAMETERS["loss"].kind.check("loss", loss))
+    if loss == "square":
+        return Game(loss, SUBSTITUTED, span(outcome_range), 2.0)
     if outcome_range is not None:
         raise ParameterError(
-            f"outcome_range = {abbreviated(outcome_range)}: {name} loss needs none; leave it out"
+            f"outcome_range = {abbreviated(outcome_range)}: {loss} loss needs none; leave it out"
         )
-    return Game("brier", SUBSTITUTED, (0.0, 1.0), 2.0) if name == "brier" else LOG
+    if loss == "brier":
+        return Game(loss, SUBSTITUTED, (0.0, 1.0), 2.0)
+    return LOG
 
 
 LOG = Game("log", LIKELIHOOD, None, 1.0)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,10 +48,15 @@ COSINES = 128
 LARGEST_MAP = 300  # features that a map may have
 
 
+@dataclass(slots=True, eq=False)
 class AutoState(VectorState):
     """What Auto has learned; features that are new make a larger one."""
 
-    __slots__ = ("cells", "maps", "pool", "space", "units")
+    space: FeatureSpace
+    units: Units
+    maps: Sequence[FeatureMap]
+    cells: Sequence[CoreGrid]  # on the features themselves, then on each map
+    pool: Pool
 
     FIELDS = (
         Part("door", ("Positions", "Names"), of="space"),
@@ -58,18 +65,6 @@ class AutoState(VectorState):
         Parts("cells", ("Cells",)),
         Part("pool", ("Pool",)),
     )
-
-    def __init__(
-        self,
-        space: FeatureSpace,
-        units: Units,
-        maps: Sequence[FeatureMap],
-        cells: Sequence[CoreGrid],
-        pool: Pool,
-    ) -> None:
-        self.space, self.units, self.maps = space, units, tuple(maps)
-        self.cells = tuple(cells)  # on the features themselves, then on each map
-        self.pool = pool
 
     @classmethod
     def start(cls, space: FeatureSpace, outcome_range: object, *, kernels: bool) -> AutoState:
@@ -86,27 +81,21 @@ class AutoState(VectorState):
         return cls(space, Units.of(n), maps, cells, pool)
 
     @classmethod
-    def restored(
-        cls,
-        space: FeatureSpace,
-        units: Units,
-        maps: Sequence[FeatureMap],
-        cells: Sequence[CoreGrid],
-        pool: Pool,
-    ) -> AutoState:
+    def restored(cls, *fields: Any) -> AutoState:
         """The state of these fields."""
-        n = space.size
-        if units.scale.size != n or len(cells) != 1 + len(maps):
+        state = cls(*fields)
+        n, cells = state.space.size, state.cells
+        if state.units.scale.size != n or len(cells) != 1 + len(state.maps):
             raise Mismatch("has units for other features, or not cells for every map")
         try:
-            sizes = [n + 1, *(_size(map_, n) for map_ in maps)]
+            sizes = [n + 1, *(_size(map_, n) for map_ in state.maps)]
         except (ValueError, IndexError):
             raise Mismatch("has a map for other inputs") from None
         if [group.features for group in cells] != sizes:
             raise Mismatch("has cells for other features")
-        if pool.size != sum(2 * group.size for group in cells):
+        if state.pool.size != sum(2 * group.size for group in cells):
             raise Mismatch("has another number of experts")
-        return cls(space, units, maps, cells, pool)
+        return state
 
     def copy(self) -> AutoState:
         """A state that shares nothing that changes."""

@@ -27,13 +27,14 @@ from noregret.types import Matrix, Vector
 
 __all__ = ["CoreGrid"]
 
+LinearCore = PrimalCore | DriftCore
 TOO_LARGE = "the look at x does not fit in float64: rescale the features"
 
 
 class CoreList:
     """The cores of a grid as files keep them: each with its precision and drift, 0 for none."""
 
-    def write(self, w: Any, cores: Sequence[PrimalCore | DriftCore]) -> list[dict[str, Any]]:
+    def write(self, w: Any, cores: Sequence[LinearCore]) -> list[dict[str, Any]]:
         """One entry per core."""
         form = import_module("noregret.snapshot.streams")
         return [
@@ -45,10 +46,10 @@ class CoreList:
             for core in cores
         ]
 
-    def read(self, f: Any, name: str) -> list[PrimalCore | DriftCore]:
+    def read(self, f: Any, name: str) -> list[LinearCore]:
         """The cores, of whatever size they are."""
         form = import_module("noregret.snapshot.streams")
-        cores: list[PrimalCore | DriftCore] = []
+        cores: list[LinearCore] = []
         for inner in f.inners(name):
             precision = inner.number("prior_precision", 1e-300, 1e300)
             drift, n = inner.number("walk", 0.0, 1e300), min(inner.shape("factor", 2))
@@ -69,28 +70,15 @@ class CoreGrid:
     (8,)
     """
 
-    __slots__ = (
-        "drifts",
-        "fixed",
-        "fixed_work",
-        "label",
-        "ledgers",
-        "moving",
-        "moving_work",
-        "precisions",
-        "seen",
-    )
+    CORES = ("drifts", "fixed", "fixed_work", "moving", "moving_work", "precisions")
+    __slots__ = (*CORES, "label", "ledgers", "seen")
 
     FIELDS = (
         Word("label"),
         Count("features", 1, 2**31, of=()),
         Array("seen", (3,)),
         Array("ledgers", ("c", OUTCOMES + 1, 2), finite=False),
-        Special(
-            "cores",
-            CoreList(),
-            of=("drifts", "fixed", "fixed_work", "moving", "moving_work", "precisions"),
-        ),
+        Special("cores", CoreList(), of=CORES),
     )
 
     def __init__(
@@ -109,12 +97,7 @@ class CoreGrid:
 
     @classmethod
     def restored(
-        cls,
-        label: str,
-        features: int,
-        seen: Vector,
-        ledgers: Matrix,
-        cores: Sequence[PrimalCore | DriftCore],
+        cls, label: str, features: int, seen: Vector, ledgers: Matrix, cores: Sequence[LinearCore]
     ) -> CoreGrid:
         """The grid of these values."""
         drifts = [core.drifts for core in cores]
@@ -127,7 +110,7 @@ class CoreGrid:
         grid._stack(cores)
         return grid
 
-    def _stack(self, cores: Sequence[PrimalCore | DriftCore]) -> None:
+    def _stack(self, cores: Sequence[LinearCore]) -> None:
         """Go on where these cores are, fixed ones first, in arrays of its own."""
         still = [core for core in cores if isinstance(core, PrimalCore)]
         walks = [core for core in cores if isinstance(core, DriftCore)]
@@ -147,7 +130,7 @@ class CoreGrid:
         return self.cores[0].shape[0]
 
     @property
-    def cores(self) -> list[PrimalCore | DriftCore]:
+    def cores(self) -> list[LinearCore]:
         """The cores as views of the stacks, in the order of the ledgers."""
         still = zip(self.precisions, self.fixed, self.fixed_work)
         precisions = self.precisions[len(self.fixed) :]

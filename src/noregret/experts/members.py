@@ -14,19 +14,13 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
+from noregret import errors
 from noregret._ops.mixing import LIKELIHOOD
-from noregret.errors import (
-    FeatureError,
-    InputError,
-    ParameterError,
-    SnapshotError,
-    abbreviated,
-    wrapping,
-)
+from noregret.errors import FeatureError, InputError, ParameterError, abbreviated, wrapping
 from noregret.inputs import values as features
 from noregret.learner.base import Learner, OnlineLearner
 from noregret.learner.saving import ours
@@ -34,18 +28,7 @@ from noregret.learner.state import State
 from noregret.losses import LARGEST, Game
 from noregret.types import Forecast, Matrix, Row, Table, Vector
 
-__all__ = [
-    "LearnerMember",
-    "Member",
-    "MemberList",
-    "NamedForecast",
-    "as_numbers",
-    "check_row",
-    "member",
-    "members",
-    "replays",
-    "rows_of",
-]
+__all__ = ["LearnerMember", "Member", "MemberList", "as_numbers", "member", "members"]
 
 
 class Member:
@@ -147,24 +130,10 @@ class LearnerMember(Member):
             own._restore(mark)
 
 
-class Teachable(Protocol):
-    """What is asked of an estimator."""
-
-    def predict(self, X: Matrix) -> Vector:
-        """Forecasts at every row."""
-        ...
-
-    def partial_fit(self, X: Matrix, y: Vector, **more: Any) -> object:
-        """Learn rows."""
-        ...
-
-
 class Estimator(Member):
     """Anything with predict and partial_fit; names are kept in the order of the first round."""
 
-    model: Teachable
-
-    def __init__(self, model: Teachable, names: list[object] | None = None) -> None:
+    def __init__(self, model: Any, names: list[object] | None = None) -> None:
         self.model, self.names = model, names
 
     def copy(self) -> Self:
@@ -202,11 +171,11 @@ class Estimator(Member):
         """Nothing is known of it."""
         return False
 
-    def mark(self) -> tuple[Teachable, list[object] | None]:
+    def mark(self) -> tuple[object, list[object] | None]:
         """A copy."""
         return copy.deepcopy(self.model), self.names
 
-    def restore(self, mark: tuple[Teachable, list[object] | None]) -> None:
+    def restore(self, mark: tuple[object, list[object] | None]) -> None:
         """Go back to a mark."""
         self.model, self.names = mark
 
@@ -228,7 +197,7 @@ class MemberList:
             return {"function": w.foreign(expert.model, f"experts['{name}']")}
         if ours(expert.model):
             return {"learner": w.thing(expert.model)}
-        raise SnapshotError(
+        raise errors.SnapshotError(
             f"expert {name!r} = {abbreviated(expert.model)} cannot be stored: a "
             f"{type(expert.model).__name__} is not noregret's; take it out, or save it by its "
             "own means"

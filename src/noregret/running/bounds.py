@@ -42,7 +42,7 @@ class Running:
     def of(cls, learner: Any) -> Running:
         """Those of a learner as it is; of nothing, where it has learned none or is another kind."""
         stream = getattr(learner, "_state", None)
-        if stream is None:
+        if stream is None or not hasattr(stream, "ledger"):
             return cls()
         t = totals(stream.ledger)
         return cls((t.fit, 0.0), (t.log_det, 0.0), t.largest, t.rounds)
