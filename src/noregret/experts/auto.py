@@ -121,7 +121,8 @@ class AutoState(VectorState):
 
     def targets(self, y: Outcomes, rounds: int) -> Vector:
         """The outcomes of many rounds, if a pool can take them."""
-        return np.array([self.target(value) for value in outcome_column(y, rounds).tolist()])
+        game_ = self.pool.game
+        return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
 
     # One round ------------------------------------------------------------------------------
 

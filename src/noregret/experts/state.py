@@ -102,7 +102,7 @@ class PoolState:
         target = pool.game.outcome(self.target(y))
         numbers, said = self.heard(x)
         costs = _costs(said, target, self.members) if pool.game.kind == LIKELIHOOD else None
-        after = pool.copy()
+        after = Pool(pool.game, pool.cells, pool.book)  # it learns in arrays of its own
         after.learn(numbers, target, costs)
         _teach(self.members, x, target)
         self.pool = after
