@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from noregret.certificates import Certificate
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import OnlineLearner
-from noregret.learner.fields import Array, Count, Group, Part
+from noregret.declare.fields import Array, Count, Group, Part
 from noregret.learner.state import VectorState
 from noregret.types import Vector
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from noregret.errors import InputError, ParameterError
 from noregret.learner.base import Learner
-from noregret.learner.parameters import Number, Whole
+from noregret.declare.parameters import Number, Whole
 from noregret.types import Matrix, Normal, Vector
 
 __all__ = [

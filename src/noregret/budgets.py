@@ -14,8 +14,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from noregret.errors import ParameterError, abbreviated
-from noregret.learner.fields import Array, Count, Mismatch, Value
-from noregret.learner.parameters import Number, Whole
+from noregret.declare.fields import Array, Count, Mismatch, Value
+from noregret.declare.parameters import Number, Whole
 from noregret.types import Matrix, Vector
 
 __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]

@@ -34,7 +34,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
 from noregret.errors import FeatureError, ParameterError, SnapshotError, abbreviated, wrapping
-from noregret.learner.fields import Mismatch, Truth, Value
+from noregret.declare.fields import Mismatch, Truth, Value
 from noregret.types import Matrix, Vector
 
 __all__ = [

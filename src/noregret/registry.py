@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from noregret.errors import ParameterError
-from noregret.learner.parameters import PARAMETERS, Parameter
+from noregret.declare.parameters import PARAMETERS, Parameter
 
 if TYPE_CHECKING:
     from noregret.learner.base import OnlineLearner

@@ -163,8 +163,8 @@ def test_from_the_pool_to_the_best_cell_to_its_best_expert(span: float | None) -
     *_, chain = pool.certificates()
     assert chain.name == f"the pool and {nr.AAR().fit(X, Y).certificate().name}"
     assert chain.holds is True
-    width = 3.0 if span else pool._state[1].totals().width
-    over = 0.0 if span else pool._state[1].totals().over
+    width = 3.0 if span else pool._state.pool.totals().width
+    over = 0.0 if span else pool._state.pool.totals().over
     alone = [clone(cell).fit(X, Y) for cell in grid]
     losses = [float(cell.replay(X, Y).loss.sum()) for cell in map(clone, grid)]
     bounds = [about(cell, loss)[0].bound for cell, loss in zip(alone, losses, strict=True)]

@@ -62,7 +62,7 @@ def test_three_ways_to_sleep(nothing: Any) -> None:
     table = nr.aggregate(rows, y, outcome_range=1.0)
     assert forecasts == table.forecast.tolist()
     assert table.pool is not None
-    assert learned(pool._state[1]) == learned(table.pool)
+    assert learned(pool._state.pool) == learned(table.pool)
 
 
 @pytest.mark.parametrize("loss", ["square", "log", "brier"])

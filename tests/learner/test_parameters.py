@@ -9,7 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import ParameterError
-from noregret.learner.parameters import PARAMETERS, Flag, Parameter, Whole, Wholes, checked
+from noregret.declare.parameters import PARAMETERS, Flag, Parameter, Whole, Wholes, checked
 from noregret.snapshot.kinds import is_learner
 from stored import every_kind
 

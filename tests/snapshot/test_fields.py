@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from noregret.learner.base import Stateful
-from noregret.learner.fields import Group
+from noregret.declare.fields import Group
 from stored import every_kind
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from noregret.learner.parameters import PARAMETERS, Flag
+from noregret.declare.parameters import PARAMETERS, Flag
 from noregret.registry import MODELS
 
 if TYPE_CHECKING:

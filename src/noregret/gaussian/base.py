@@ -30,8 +30,8 @@ from noregret.inputs.kernel_spaces import MappedSpace, NystromSpace
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel
 from noregret.learner.base import NotFitted, OnlineLearner
-from noregret.learner.fields import Mismatch, Part
-from noregret.learner.parameters import positive
+from noregret.declare.fields import Mismatch, Part
+from noregret.declare.parameters import positive
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table
 
 __all__ = ["Drift", "Gaussian", "NotFitted", "positive"]

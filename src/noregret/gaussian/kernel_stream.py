@@ -29,7 +29,7 @@ from noregret.gaussian.stream import (
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Inputs
-from noregret.learner.fields import Array, Count, Mismatch, Part, Points, Real, Truth
+from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
 from noregret.learner.replay import Replay
 from noregret.types import Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
 

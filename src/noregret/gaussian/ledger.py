@@ -12,7 +12,7 @@ import numpy as np
 
 from noregret._ops import layout
 from noregret._ops.ledger import add
-from noregret.learner.fields import Mismatch
+from noregret.declare.fields import Mismatch
 from noregret.types import Matrix
 
 __all__ = ["Totals", "add", "check_stored", "merged", "open_ledger", "totals"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import layout
-from noregret.learner.fields import Count, Mismatch, Real
+from noregret.declare.fields import Count, Mismatch, Real
 from noregret.types import Matrix, Vector
 
 __all__ = ["Rule"]

@@ -31,7 +31,7 @@ from noregret.gaussian.theorems import statements, theorems_of
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import outcome, outcome_table, outcomes
 from noregret.kernels import Kernel
-from noregret.learner.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
+from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
 from noregret.learner.replay import Replay
 from noregret.types import Forecast, Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
 

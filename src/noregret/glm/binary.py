@@ -19,7 +19,7 @@ from noregret.glm.posteriors import LARGEST, Posterior
 from noregret.inputs.spaces import FeatureSpace, space_for_row
 from noregret.inputs.values import as_frame
 from noregret.learner.base import OnlineLearner
-from noregret.learner.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
+from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
 from noregret.learner.replay import Replay
 from noregret.learner.state import VectorState
 from noregret.types import Bernoulli, Matrix, Outcome, Outcomes, Row, Table, Vector

@@ -23,7 +23,7 @@ from noregret._ops import particles
 from noregret.errors import FeatureError, NumericalError
 from noregret.glm.families import LOGISTIC, Family
 from noregret.glm.posteriors import TOO_LARGE, TierneyKadane
-from noregret.learner.fields import Real, Truth
+from noregret.declare.fields import Real, Truth
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Exact"]

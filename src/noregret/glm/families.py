@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from noregret._ops import families as ops
 from noregret.errors import ParameterError, SnapshotError, abbreviated
-from noregret.learner.fields import Mismatch, Word
+from noregret.declare.fields import Mismatch, Word
 
 __all__ = ["LOGISTIC", "PROBIT", "Family", "family_of"]
 

@@ -12,7 +12,7 @@ from noregret.glm.binary import BinaryLearner
 from noregret.glm.exact import Exact
 from noregret.glm.families import LOGISTIC, Family, family_of
 from noregret.glm.posteriors import Mode, Particles, Posterior, Recursive, TierneyKadane
-from noregret.learner.parameters import Number, Parameter
+from noregret.declare.parameters import Number, Parameter
 
 __all__ = ["BayesianLogistic", "ImproperLogistic", "MAPLogistic"]
 

@@ -21,7 +21,7 @@ from noregret.errors import NumericalError
 from noregret.gaussian.cores.primal import PrimalCore
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.glm.families import LOGISTIC, Family
-from noregret.learner.fields import Array, Count, Group, Mismatch, Part, Real, Word
+from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Word
 from noregret.types import Matrix, Vector
 
 __all__ = ["LARGEST", "History", "Mode", "Particles", "Posterior", "Recursive", "TierneyKadane"]

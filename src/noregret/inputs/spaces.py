@@ -20,7 +20,7 @@ from noregret._ops.layout import EXACT_INTEGER
 from noregret.errors import FeatureError
 from noregret.inputs import values as features
 from noregret.inputs.values import Mapped, ReadTable
-from noregret.learner.fields import Array, Count, Labels, Mismatch
+from noregret.declare.fields import Array, Count, Labels, Mismatch
 from noregret.types import Matrix, Row, Table, Vector
 
 __all__ = [

@@ -3,7 +3,7 @@
 A learner is its parameters, which `__init__` stores and scikit-learn's `get_params` reads, and
 beside them one state, None until the first round.  A family writes
 
-    its parameters        `__init__`, checked when learning starts (noregret.learner.parameters)
+    its parameters        `__init__`, checked when learning starts (noregret.declare.parameters)
     `_start(space)`       a state that has learned nothing, for inputs of a feature space
     what only it has      weights, distributions, reports
 
@@ -26,9 +26,9 @@ from noregret.certificates import Certificate
 from noregret.errors import MergeError, NotLearnedError
 from noregret.inputs.spaces import FeatureSpace, Names, space_for_row, space_for_table
 from noregret.inputs.values import as_frame
-from noregret.learner.fields import Group, Part
+from noregret.declare.fields import Group, Part
 from noregret.learner.locks import new_lock
-from noregret.learner.parameters import Parameter, checked
+from noregret.declare.parameters import Parameter, checked
 from noregret.learner.replay import Replay, RunningBound, library_of
 from noregret.learner.saving import Saveable, writable_copy
 from noregret.learner.state import Batch, State

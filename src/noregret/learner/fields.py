@@ -26,6 +26,7 @@ __all__ = [
     "Count",
     "Field",
     "Group",
+    "Groups",
     "Labels",
     "Mismatch",
     "Part",
@@ -63,9 +64,9 @@ def require_spread(keys: Iterable[Hashable]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field: its name in the file, and the slot that it comes from."""
+    """One field: its name in the file, and the slot or slots that it comes from."""
 
-    of: str | None = None
+    of: str | tuple[str, ...] | None = None  # several slots need `stored`
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,191 +118,8 @@ class Group(Field):
 
 
 @dataclass(frozen=True, slots=True)
-class Count(Field):
-    """A whole number within limits."""
-
-    name: str
-    low: int = 0
-    high: int = LARGEST_COUNT
-    squared: bool = False  # as many numbers as its square follow in the file
-
-
-@dataclass(frozen=True, slots=True)
-class Real(Field):
-    """A float within limits."""
-
-    name: str
-    low: float = -math.inf
-    high: float = math.inf
-
-
-@dataclass(frozen=True, slots=True)
-class Truth(Field):
-    """True or False."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Word(Field):
-    """A text, one of the choices if there are some."""
-
-    name: str
-    choices: Iterable[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Value(Field):
-    """Whatever the user chose: plain values, stored objects, functions that are given back."""
-
-    name: str
-    called: str | None = None  # in messages and for `load(path, called=...)`
-
-
-@dataclass(frozen=True, slots=True)
-class Labels(Field):
-    """A list of names, all different: text, numbers, whatever a dictionary takes."""
-
-    name: str
-    called: str  # in messages: "the feature name"
-
-
-@dataclass(frozen=True, slots=True)
-class Points(Field):
-    """Inputs of a kernel: a matrix of vectors, or a list of objects."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Records(Field):
-    """A list of records, each of as many values; `called` says what each is in messages."""
-
-    name: str
-    called: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Special(Field):
-    """A field with a form of its own: `form` has `write(writer, value)` and `read(fields)`."""
-
-    name: str
-    form: object
-
-
-"Fields: what a model file keeps of a state, declared once, beside the class.
-
-A class that is stored has
-
-    FIELDS      its fields in the order in which they are written; `of` names the attribute (the
-                slot) that a field comes from, where it is called otherwise
-    SCRATCH     slots that hold nothing learned, and are made anew
-    stored()    the values of FIELDS, in order; without it, the attributes of these names
-    restored()  a classmethod from those values back to the object; without it, the constructor.
-                Values that do not go together are refused: `raise Mismatch("what is wrong")`
-
-noregret.snapshot writes and reads by them, each value checked for type, range and shape.  A test
-compares the declarations with `__slots__`, so that no attribute can be forgotten.
-"""
-
-from __future__ import annotations
-
-import math
-from collections import Counter
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-
-__all__ = [
-    "AnyLearner",
-    "Array",
-    "Count",
-    "Field",
-    "Group",
-    "Labels",
-    "Mismatch",
-    "Part",
-    "Parts",
-    "Points",
-    "Real",
-    "Records",
-    "Special",
-    "Truth",
-    "Value",
-    "Word",
-    "require",
-    "require_spread",
-]
-
-LARGEST_COUNT = 2**53
-ALIKE = 64  # keys that may have the same hash; floats of our own can be 17
-
-
-class Mismatch(ValueError):  # noqa: N818  # it becomes a SnapshotError, which says where
-    """Stored values that no learner of ours would have written together."""
-
-
-def require(possible: bool, wrong: str) -> None:  # noqa: FBT001  # it reads as a sentence
-    """Refuse stored values unless they are possible."""
-    if not possible:
-        raise Mismatch(wrong)
-
-
-def require_spread(keys: Iterable[Hashable]) -> None:
-    """Refuse keys made to have one hash, which would take a dict hours."""
-    most = max(Counter(map(hash, keys)).values(), default=0)
-    require(most <= ALIKE, f"has {most} keys with the same hash")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """One field: its name in the file, and the slot that it comes from."""
-
-    of: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Array(Field):
-    """An array of float64.
-
-    `shape` has a number for each side, or a letter: the same letter means the same length
-    throughout the object; a letter that a Part names is that part's `size`.
-    """
-
-    name: str
-    shape: tuple[int | str, ...]
-    finite: bool = True
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Part(Field):
-    """Another stored object, of one of these kinds; `size` is the letter for its `size`."""
-
-    name: str
-    kinds: tuple[str, ...]
-    optional: bool = False
-    size: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Parts(Field):
-    """A list of stored objects."""
-
-    name: str
-    kinds: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AnyLearner(Field):
-    """A learner of any kind; one that files cannot hold is refused by name when it is written."""
-
-    name: str
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Group(Field):
-    """Fields within these that are no object of their own kind; `type_` declares them."""
+class Groups(Field):
+    """A list of such groups."""
 
     name: str
     type_: type

@@ -313,6 +313,8 @@ PARAMETERS: dict[str, Parameter] = {
         Number(0.0, 1e100, "a number >= 0, up to 1e100"),
         "least |w| in OSLOG's D: no weight is ever lost",
     ),
+    "loss": Parameter(Choice(("square", "log", "brier")), "square, log or brier"),
+    "share": Parameter(SHARE, "how much weight returns to the prior after each round"),
     "outcome_range": Parameter(Range(), "Y for [-Y, Y], or LO,HI; learned where it is not given"),
     "kernels": Parameter(Flag(), "let polynomials and random cosines join in"),
     "prior_var": Parameter(POSITIVE, "variance of the prior on the weights"),
@@ -346,9 +348,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "horizon": Parameter(LAG, "how many rounds ahead"),
     "experts": Parameter(Text(), "learners, functions and names of forecasts in x"),
-    "loss": Parameter(Choice(("square", "log", "brier")), "square, log or brier"),
     "prior": Parameter(Text(), "weights of the experts before the first round"),
-    "share": Parameter(SHARE, "which part of all weight returns to the prior after each round"),
     "domain": Parameter(Text(), "(x1, x2): the box that inputs are in, for the quadrature error"),
     "substitution": Parameter(Flag(), "merge by substitution: (hi-lo)^2/2 per nat, not 2(hi-lo)^2"),
 }

@@ -90,6 +90,10 @@ class VectorState:
         """Every statement that applies, the main one first."""
         raise NotImplementedError
 
+    def certificate(self) -> Certificate:
+        """The main one, where it can be had for less."""
+        return self.certificates()[0]
+
     def target(self, y: Outcome) -> float:
         """The outcome as this state learns it, or an OutcomeError."""
         return outcome(y)
@@ -179,5 +183,5 @@ class VectorState:
             mean=None,
             spread=None,
             loss=losses,
-            certificate=self.certificates()[0],
+            certificate=self.certificate(),
         )

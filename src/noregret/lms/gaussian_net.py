@@ -16,7 +16,7 @@ from noregret.errors import FeatureError
 from noregret.gaussian.cores.memory import enough
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace, Names
-from noregret.learner.fields import Array, Mismatch, Part, Real, require
+from noregret.declare.fields import Array, Mismatch, Part, Real, require
 from noregret.learner.state import VectorState
 from noregret.lms.comparators import Expansion, Seen, Values, checked
 from noregret.lms.layer import check_patterns

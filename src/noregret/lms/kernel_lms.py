@@ -12,7 +12,7 @@ from noregret.certificates import Certificate
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel
-from noregret.learner.fields import Group
+from noregret.declare.fields import Group
 from noregret.lms.base import LMSLearner
 from noregret.lms.comparators import Expansion
 from noregret.lms.layer import KernelLayer

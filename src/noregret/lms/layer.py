@@ -13,7 +13,7 @@ from noregret._ops.lms import COUNT, FACTS, LAST, MEAN, SPREAD
 from noregret.errors import NumericalError
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.kernels import Kernel, is_vector, together
-from noregret.learner.fields import Array, Count, Part, Points, require, require_spread
+from noregret.declare.fields import Array, Count, Part, Points, require, require_spread
 from noregret.types import Matrix, Vector
 
 __all__ = ["Inputs", "KernelLayer", "check_patterns", "whole"]

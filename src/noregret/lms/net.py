@@ -9,7 +9,7 @@ from noregret.certificates import Certificate
 from noregret.errors import ParameterError, abbreviated
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
-from noregret.learner.fields import Part
+from noregret.declare.fields import Part
 from noregret.lms.base import LMSLearner
 from noregret.lms.comparators import Expansion
 from noregret.lms.family_net import Family, FamilyNetState

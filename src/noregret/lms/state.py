@@ -13,7 +13,7 @@ from noregret.certificates import Certificate
 from noregret.errors import FeatureError, NumericalError
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel, together
-from noregret.learner.fields import Array, Count, Part, Real, require
+from noregret.declare.fields import Array, Count, Part, Real, require
 from noregret.learner.replay import Replay
 from noregret.learner.state import VectorState
 from noregret.lms.comparators import Expansion, Seen, best_expansion

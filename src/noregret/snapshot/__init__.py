@@ -18,7 +18,6 @@ from noregret.inputs.values import abbreviated
 from noregret.snapshot import files, frame
 from noregret.snapshot.header import parsed, written
 from noregret.snapshot.kinds import Reader, Writer, is_learner
-from noregret.snapshot.learners import LEARNERS as LEARNERS  # kinds without declared fields
 from noregret.snapshot.values import forged
 
 __all__ = ["extra_in", "from_bytes", "load", "save", "to_bytes"]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.kernels import chosen_in, kernel_of
-from noregret.learner.fields import (
+from noregret.declare.fields import (
     AnyLearner,
     Array,
     Count,
     Field,
     Group,
+    Groups,
     Labels,
     Mismatch,
     Part,
@@ -45,7 +46,7 @@ def values_of(thing: Any) -> list[Any]:
     """The values of an object's fields, in order."""
     if hasattr(thing, "stored"):
         return list(thing.stored())
-    return [getattr(thing, field.of or field.name) for field in thing.FIELDS]
+    return [getattr(thing, field.of or field.name) for field in thing.FIELDS]  # each of one slot
 
 
 def write_fields(w: Writer, thing: Any) -> dict[str, Any]:
@@ -66,6 +67,8 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
         return [w.thing(one) for one in value]
     if isinstance(field, Group):
         return write_fields(w, value)
+    if isinstance(field, Groups):
+        return [write_fields(w, one) for one in value]
     if isinstance(field, Value):
         return w.value(value, field.called or field.name)
     if isinstance(field, Labels):
@@ -109,6 +112,8 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
         return f.parts(field.name, field.kinds)
     if isinstance(field, Group):
         return read_fields(f.inner(field.name), field.type_)
+    if isinstance(field, Groups):
+        return [read_fields(inner, field.type_) for inner in f.inners(field.name)]
     if isinstance(field, Count):
         most = math.isqrt(f.reader.left) if field.squared else field.high
         return f.whole(field.name, field.low, min(field.high, most))
@@ -199,7 +204,8 @@ def write_learner(w: Writer, one: Any) -> dict[str, Any]:
     """A learner: its parameters and its state."""
     with one._lock:
         chosen = {name: w.value(getattr(one, name), name) for name in parameters_of(type(one))}
-        return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)}
+        beside = {name: w.value(getattr(one, f"_{name}"), name) for name in one.BESIDE}
+        return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)} | beside
 
 
 def _write_state(w: Writer, declared: Part | Group, state: Any) -> Any:
@@ -216,6 +222,7 @@ def read_learner(f: Fields, type_: Any) -> Any:
     if set(chosen) != set(parameters_of(type_)):
         raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
     one, inner = type_(**chosen), f.optional("state")
+    beside = {name: f.value(name) for name in type_.BESIDE}
     f.done()
     if inner is None:
         return one
@@ -226,7 +233,7 @@ def read_learner(f: Fields, type_: Any) -> Any:
         state = inner.part(declared.name, declared.kinds)
         inner.done()
     try:
-        one._accept(state)
+        one._accept(state, **beside)
     except Mismatch as wrong:
         raise inner.wrong(str(wrong)) from None
     return one

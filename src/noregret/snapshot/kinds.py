@@ -29,7 +29,7 @@ from noregret.snapshot.fields import (
     write_kernel,
     write_learner,
 )
-from noregret.snapshot.values import decoded, encoded, forged
+from noregret.snapshot.values import decoded, encoded, forged, spread
 from noregret.types import Matrix
 
 __all__ = ["Fields", "Reader", "Writer", "register"]
@@ -92,6 +92,17 @@ HOMES: dict[str, str] = {
     "KernelFamily": "lms.family_net.FamilyNetState",
     "KernelLMS": "lms.kernel_lms.KernelLMS",
     "KernelLayer": "lms.layer.KernelLayer",
+    "AggregatingAlgorithm": "experts.aggregating.AggregatingAlgorithm",
+    "Auto": "experts.auto.Auto",
+    "Auto.State": "experts.auto.AutoState",
+    "BayesianAlgorithm": "experts.aggregating.BayesianAlgorithm",
+    "Cells": "experts.core_grid.CoreGrid",
+    "ExponentialWeights": "experts.aggregating.ExponentialWeights",
+    "Game": "losses.Game",
+    "Pool": "experts.pool.Pool",
+    "SafeLogistic": "experts.safe.SafeLogistic",
+    "SafeOSLOG": "experts.safe.SafeOSLOG",
+    "Units": "experts.units.Units",
 }
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
@@ -334,6 +345,42 @@ class Fields:
         if type(stored) is not dict:
             raise forged(where, "has no fields")
         return Fields(self.reader, stored, where)
+
+    def inners(self, name: str) -> list[Fields]:
+        """A list of fields within these, to be read by the caller."""
+        stored, where = self._take(name)
+        if type(stored) is not list or not all(type(inner) is dict for inner in stored):
+            raise forged(where, "is no list of fields")
+        return [Fields(self.reader, inner, f"{where}[{k}]") for k, inner in enumerate(stored)]
+
+    def named(self, name: str) -> dict[Any, Fields]:
+        """Fields within these by name, stored as pairs, to be read by the caller."""
+        stored, where = self._take(name)
+        pairs = type(stored) is list and all(
+            type(pair) is list and len(pair) == 2 and type(pair[1]) is dict for pair in stored
+        )
+        if not pairs:
+            raise forged(where, "is no list of names and fields")
+        names = [self.reader.value(pair[0], f"{where}[{k}]") for k, pair in enumerate(stored)]
+        try:
+            spread(names)
+        except TypeError as unhashable:
+            raise forged(where, f"has an invalid name: {unhashable}") from None
+        if len(set(names)) != len(names):
+            raise forged(where, "has the same name twice")
+        places = (f"{where}[{k}]" for k in range(len(names)))
+        return {n: Fields(self.reader, p[1], at) for n, p, at in zip(names, stored, places)}
+
+    def function(self, name: str) -> Any:
+        """A function that the caller gives back."""
+        stored, where = self._take(name)
+        if type(stored) is not dict:
+            raise forged(where, "names no function")
+        return self.reader.foreign(stored, where)
+
+    def has(self, name: str) -> bool:
+        """Whether a field of this name is still to be read."""
+        return name in self._stored
 
     def optional(self, name: str) -> Fields | None:
         """Fields within these, or None."""

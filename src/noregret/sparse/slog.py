@@ -15,8 +15,8 @@ from noregret.errors import FeatureError
 from noregret.inputs.spaces import FeatureSpace, space_for_table
 from noregret.inputs.values import outcome_column
 from noregret.learner.base import Stateful
-from noregret.learner.fields import Array, Count, Group, Part, Real
-from noregret.learner.parameters import POSITIVE, Parameter
+from noregret.declare.fields import Array, Count, Group, Part, Real
+from noregret.declare.parameters import POSITIVE, Parameter
 from noregret.sparse.state import check_features, check_outcome, sparsity
 from noregret.types import Outcomes, Table, Vector
 

@@ -23,7 +23,7 @@ from noregret.gaussian.stream import one_outcome
 from noregret.glm.labels import sign_of
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import Learner, NotFitted
-from noregret.learner.fields import AnyLearner, Array, Count, Group, Mismatch, Records
+from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.learner.replay import Replay
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table, Vector
 from noregret.wrappers.inner import Wrapper, certificates_of, forecast_of, private_copy, space_of

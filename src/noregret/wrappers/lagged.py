@@ -29,7 +29,7 @@ from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.tables import Frame
 from noregret.learner.base import Learner
-from noregret.learner.fields import AnyLearner, Array, Count, Group, Mismatch, Records
+from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.learner.replay import Replay
 from noregret.learner.saving import ours
 from noregret.types import Bernoulli, Matrix, Mixture, Normal, Outcome, Outcomes, Row, Table, Vector

@@ -17,7 +17,7 @@ from noregret._ops.layout import AT, DRIFT, FRESH, NORM, PASSED, PEAK, ROOT, ROO
 from noregret.gaussian.cores.drift import DriftCore
 from noregret.gaussian.cores.primal import PrimalCore
 from noregret.gaussian.cores.schedule import Drift
-from noregret.learner.fields import Array, Count, Mismatch, Real, Truth
+from noregret.declare.fields import Array, Count, Mismatch, Real, Truth
 from noregret.types import Matrix
 
 __all__ = ["StoredCore"]
