@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Count, Group, Part
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import OnlineLearner
-from noregret.declare.fields import Array, Count, Group, Part
 from noregret.learner.state import VectorState
 from noregret.types import Vector
 

@@ -14,9 +14,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from noregret.declare.parameters import Number, Whole
 from noregret.errors import InputError, ParameterError
 from noregret.learner.base import Learner
-from noregret.declare.parameters import Number, Whole
 from noregret.types import Matrix, Normal, Vector
 
 __all__ = [

@@ -13,9 +13,9 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from noregret.errors import ParameterError, abbreviated
 from noregret.declare.fields import Array, Count, Mismatch, Value
 from noregret.declare.parameters import Number, Whole
+from noregret.errors import ParameterError, abbreviated
 from noregret.types import Matrix, Vector
 
 __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Window"]

@@ -33,8 +33,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from noregret.errors import FeatureError, ParameterError, SnapshotError, abbreviated, wrapping
 from noregret.declare.fields import Mismatch, Truth, Value
+from noregret.errors import FeatureError, ParameterError, SnapshotError, abbreviated, wrapping
 from noregret.types import Matrix, Vector
 
 __all__ = [

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret._ops.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
-from noregret.errors import OutcomeError, ParameterError, abbreviated
 from noregret.declare.fields import Count, Mismatch, Real, Special, Word
 from noregret.declare.parameters import PARAMETERS, Range, positive
+from noregret.errors import OutcomeError, ParameterError, abbreviated
 
 __all__ = ["LARGEST", "Game", "averaged", "game", "span"]
 

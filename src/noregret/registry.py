@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from noregret.errors import ParameterError
 from noregret.declare.parameters import PARAMETERS, Parameter
+from noregret.errors import ParameterError
 
 if TYPE_CHECKING:
     from noregret.learner.base import OnlineLearner

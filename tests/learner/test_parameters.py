@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.errors import ParameterError
 from noregret.declare.parameters import PARAMETERS, Flag, Parameter, Whole, Wholes, checked
+from noregret.errors import ParameterError
 from noregret.snapshot.kinds import is_learner
 from stored import every_kind
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from noregret.learner.base import Stateful
 from noregret.declare.fields import Group
+from noregret.learner.base import Stateful
 from stored import every_kind
 
 

@@ -12,6 +12,8 @@ from sklearn.base import RegressorMixin
 from noregret import losses
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
+from noregret.declare.fields import Group
+from noregret.declare.parameters import Number
 from noregret.errors import NotLearnedError, ParameterError, abbreviated
 from noregret.experts.members import member, members
 from noregret.experts.pool import Pool
@@ -19,8 +21,6 @@ from noregret.experts.reading import SMALLEST, prior_of
 from noregret.experts.state import PoolState
 from noregret.experts.theorems import statements
 from noregret.learner.base import NotFitted, OnlineLearner
-from noregret.declare.fields import Group
-from noregret.declare.parameters import Number
 from noregret.learner.state import State
 from noregret.losses import Game
 from noregret.types import Mixture, Outcome, Outcomes, Row, Table

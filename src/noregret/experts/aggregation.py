@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from noregret.certificates import Certificate
+from noregret.declare.parameters import SHARE
 from noregret.errors import NotLearnedError
 from noregret.experts.comparators import Comparator, best_sequence, combinations
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of, read
 from noregret.experts.theorems import statements, tracking
-from noregret.declare.parameters import SHARE
 from noregret.learner.replay import Replay, library_of, module
 from noregret.losses import game
 from noregret.types import Integers, Matrix, Outcomes, Table, Vector

@@ -18,6 +18,7 @@ from noregret._ops.grid import within
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
+from noregret.declare.fields import Mismatch, Part, Parts
 from noregret.errors import FeatureError
 from noregret.experts.aggregating import MixingLearner
 from noregret.experts.core_grid import CoreGrid
@@ -26,7 +27,6 @@ from noregret.experts.theorems import certified, statements
 from noregret.experts.units import Units
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import as_mapping, outcome, outcome_column, row
-from noregret.declare.fields import Mismatch, Part, Parts
 from noregret.learner.state import VectorState
 from noregret.losses import LARGEST, game
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector

@@ -17,13 +17,13 @@ from noregret._ops import grid as ops
 from noregret._ops import layout
 from noregret._ops.layout import AT, OK, OUTCOMES, RULE
 from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Count, Groups, Mismatch, Real, Word
 from noregret.errors import NumericalError
 from noregret.gaussian.cores import Core, DriftCore, PrimalCore
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.gaussian.facts import StreamFacts
 from noregret.gaussian.ledger import open_ledger, totals
 from noregret.gaussian.theorems import aar_bound
-from noregret.declare.fields import Array, Count, Groups, Mismatch, Real, Word
 from noregret.types import Matrix, Vector
 
 __all__ = ["CoreGrid"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 

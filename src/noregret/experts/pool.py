@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import mixing
-from noregret.errors import InputError, OutcomeError
 from noregret.declare.fields import Array, Mismatch, Part
+from noregret.errors import InputError, OutcomeError
 from noregret.losses import Game
 from noregret.types import Matrix, Vector
 

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from noregret import losses
 from noregret.certificates import Certificate
+from noregret.declare.fields import Group, Mismatch
 from noregret.experts.aggregating import PoolLearner
 from noregret.experts.aggregation import Aggregation
 from noregret.experts.members import Member
@@ -19,7 +20,6 @@ from noregret.glm.labels import classes_of, column, sign_of
 from noregret.glm.learners import BayesianLogistic, MAPLogistic
 from noregret.inputs.values import as_frame
 from noregret.learner.base import Learner
-from noregret.declare.fields import Group, Mismatch
 from noregret.losses import Game
 from noregret.sparse import OSLOG
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector

@@ -10,6 +10,7 @@ import numpy as np
 
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
+from noregret.declare.fields import Mismatch, Part, Special
 from noregret.errors import FeatureError, InputError, NotLearnedError, wrapping
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.members import (
@@ -26,7 +27,6 @@ from noregret.experts.reading import probabilities
 from noregret.experts.theorems import certified
 from noregret.inputs.spaces import FeatureSpace
 from noregret.inputs.values import outcome, outcome_column
-from noregret.declare.fields import Mismatch, Part, Special
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["PoolState"]

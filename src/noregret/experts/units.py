@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from noregret._ops.grid import measure
-from noregret.errors import NumericalError
 from noregret.declare.fields import Array, Count, Mismatch
+from noregret.errors import NumericalError
 from noregret.types import Matrix, Vector
 
 __all__ = ["Units"]

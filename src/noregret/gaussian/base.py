@@ -16,6 +16,8 @@ from noregret._ops import bare, rounds
 from noregret._ops.layout import OK
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
+from noregret.declare.fields import Mismatch, Part
+from noregret.declare.parameters import positive
 from noregret.errors import MergeError, ParameterError, abbreviated
 from noregret.gaussian.build import AnyStream, stream_for_row, stream_for_table
 from noregret.gaussian.cores.schedule import Drift
@@ -30,8 +32,6 @@ from noregret.inputs.kernel_spaces import MappedSpace, NystromSpace
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel
 from noregret.learner.base import NotFitted, OnlineLearner
-from noregret.declare.fields import Mismatch, Part
-from noregret.declare.parameters import positive
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table
 
 __all__ = ["Drift", "Gaussian", "NotFitted", "positive"]

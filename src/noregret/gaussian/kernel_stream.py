@@ -15,6 +15,7 @@ import numpy as np
 from noregret._ops import layout, rounds
 from noregret._ops.layout import AT, LEVEL, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
 from noregret.budgets import Window
+from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
 from noregret.errors import FeatureError, InputError, MergeError, NoRegretError
 from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.ledger import add, check_stored, open_ledger
@@ -29,7 +30,6 @@ from noregret.gaussian.stream import (
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Inputs
-from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
 from noregret.learner.replay import Replay
 from noregret.types import Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
 

@@ -19,6 +19,7 @@ from noregret._ops import bare, layout, rounds
 from noregret._ops.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
 from noregret.errors import FeatureError, InputError, MergeError, NumericalError, OutcomeError
 from noregret.gaussian.cores import DriftCore, PrimalCore
 from noregret.gaussian.cores.dual import DualCore
@@ -31,7 +32,6 @@ from noregret.gaussian.theorems import statements, theorems_of
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import outcome, outcome_table, outcomes
 from noregret.kernels import Kernel
-from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
 from noregret.learner.replay import Replay
 from noregret.types import Forecast, Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
 

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from noregret._ops import account
 from noregret._ops.account import BOOK_ROWS, ROUNDS
 from noregret.certificates import Certificate
+from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
 from noregret.errors import FeatureError
 from noregret.glm import theorems
 from noregret.glm.labels import classes_of, column, sign_of
@@ -19,7 +20,6 @@ from noregret.glm.posteriors import LARGEST, Posterior
 from noregret.inputs.spaces import FeatureSpace, space_for_row
 from noregret.inputs.values import as_frame
 from noregret.learner.base import OnlineLearner
-from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
 from noregret.learner.replay import Replay
 from noregret.learner.state import VectorState
 from noregret.types import Bernoulli, Matrix, Outcome, Outcomes, Row, Table, Vector

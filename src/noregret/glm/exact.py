@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret._ops import particles
+from noregret.declare.fields import Real, Truth
 from noregret.errors import FeatureError, NumericalError
 from noregret.glm.families import LOGISTIC, Family
 from noregret.glm.posteriors import TOO_LARGE, TierneyKadane
-from noregret.declare.fields import Real, Truth
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Exact"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from noregret._ops import families as ops
-from noregret.errors import ParameterError, SnapshotError, abbreviated
 from noregret.declare.fields import Mismatch, Word
+from noregret.errors import ParameterError, SnapshotError, abbreviated
 
 __all__ = ["LOGISTIC", "PROBIT", "Family", "family_of"]
 

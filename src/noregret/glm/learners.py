@@ -6,13 +6,13 @@ import math
 from typing import ClassVar
 
 from noregret._ops import margin
+from noregret.declare.parameters import Number, Parameter
 from noregret.errors import FeatureError
 from noregret.gaussian.cores.primal import PrimalCore
 from noregret.glm.binary import BinaryLearner
 from noregret.glm.exact import Exact
 from noregret.glm.families import LOGISTIC, Family, family_of
 from noregret.glm.posteriors import Mode, Particles, Posterior, Recursive, TierneyKadane
-from noregret.declare.parameters import Number, Parameter
 
 __all__ = ["BayesianLogistic", "ImproperLogistic", "MAPLogistic"]
 

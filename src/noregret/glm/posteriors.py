@@ -17,11 +17,11 @@ from noregret._ops import bare, margin, newton, particles
 from noregret._ops.account import EXCESS, note
 from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE
 from noregret._ops.ledger import add
+from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Word
 from noregret.errors import NumericalError
 from noregret.gaussian.cores.primal import PrimalCore
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.glm.families import LOGISTIC, Family
-from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Word
 from noregret.types import Matrix, Vector
 
 __all__ = ["LARGEST", "History", "Mode", "Particles", "Posterior", "Recursive", "TierneyKadane"]

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.linalg import blas
 
 from noregret.budgets import FeatureMap, Nystrom
+from noregret.declare.fields import Array, Mismatch, Part, Points
 from noregret.errors import FeatureError, NoRegretError
 from noregret.inputs.spaces import NOTHING, Encoded, FeatureSpace
 from noregret.kernels import Inputs, Kernel, together
-from noregret.declare.fields import Array, Mismatch, Part, Points
 from noregret.types import Matrix, Row, Table, Vector
 
 __all__ = ["KernelInputs", "MappedSpace", "NystromSpace"]

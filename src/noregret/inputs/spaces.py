@@ -17,10 +17,10 @@ import numpy as np
 
 from noregret._ops.grid import within
 from noregret._ops.layout import EXACT_INTEGER
+from noregret.declare.fields import Array, Count, Labels, Mismatch
 from noregret.errors import FeatureError
 from noregret.inputs import values as features
 from noregret.inputs.values import Mapped, ReadTable
-from noregret.declare.fields import Array, Count, Labels, Mismatch
 from noregret.types import Matrix, Row, Table, Vector
 
 __all__ = [

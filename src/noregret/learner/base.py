@@ -23,12 +23,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from noregret.certificates import Certificate
+from noregret.declare.fields import Group, Part
+from noregret.declare.parameters import Parameter, checked
 from noregret.errors import MergeError, NotLearnedError
 from noregret.inputs.spaces import FeatureSpace, Names, space_for_row, space_for_table
 from noregret.inputs.values import as_frame
-from noregret.declare.fields import Group, Part
 from noregret.learner.locks import new_lock
-from noregret.declare.parameters import Parameter, checked
 from noregret.learner.replay import Replay, RunningBound, library_of
 from noregret.learner.saving import Saveable, writable_copy
 from noregret.learner.state import Batch, State

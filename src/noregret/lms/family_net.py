@@ -11,8 +11,8 @@ import numpy as np
 
 from noregret._ops import continuum as ops
 from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW
-from noregret.kernels import Kernel, together
 from noregret.declare.fields import Part, Value, require
+from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Values
 from noregret.lms.layer import Inputs, KernelLayer, check_patterns
 from noregret.lms.net_state import NODES, NetState, check_book, check_nodes

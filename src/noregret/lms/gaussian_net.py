@@ -12,11 +12,11 @@ from noregret._ops import continuum as ops
 from noregret._ops.continuum import AT, BOX, FRESH, FULL, OK, PEAK, RATE
 from noregret._ops.layout import LARGEST_FEATURE
 from noregret._ops.lms import COUNT, FACTS, STEPS, TILE
+from noregret.declare.fields import Array, Mismatch, Part, Real, require
 from noregret.errors import FeatureError
 from noregret.gaussian.cores.memory import enough
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace, Names
-from noregret.declare.fields import Array, Mismatch, Part, Real, require
 from noregret.learner.state import VectorState
 from noregret.lms.comparators import Expansion, Seen, Values, checked
 from noregret.lms.layer import check_patterns

@@ -9,10 +9,10 @@ import numpy as np
 
 from noregret.budgets import Window
 from noregret.certificates import Certificate
+from noregret.declare.fields import Group
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel
-from noregret.declare.fields import Group
 from noregret.lms.base import LMSLearner
 from noregret.lms.comparators import Expansion
 from noregret.lms.layer import KernelLayer

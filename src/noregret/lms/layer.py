@@ -10,10 +10,10 @@ import numpy as np
 from noregret._ops import lms as ops
 from noregret._ops.layout import LARGEST_FEATURE, LARGEST_OUTCOME
 from noregret._ops.lms import COUNT, FACTS, LAST, MEAN, SPREAD
+from noregret.declare.fields import Array, Count, Part, Points, require, require_spread
 from noregret.errors import NumericalError
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.kernels import Kernel, is_vector, together
-from noregret.declare.fields import Array, Count, Part, Points, require, require_spread
 from noregret.types import Matrix, Vector
 
 __all__ = ["Inputs", "KernelLayer", "check_patterns", "whole"]

@@ -6,10 +6,10 @@ import numpy as np
 
 from noregret.budgets import Window
 from noregret.certificates import Certificate
+from noregret.declare.fields import Part
 from noregret.errors import ParameterError, abbreviated
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace
-from noregret.declare.fields import Part
 from noregret.lms.base import LMSLearner
 from noregret.lms.comparators import Expansion
 from noregret.lms.family_net import Family, FamilyNetState

@@ -10,9 +10,9 @@ import numpy as np
 from noregret._ops import continuum as ops
 from noregret._ops.mixing import NARROW
 from noregret.certificates import Certificate
+from noregret.declare.fields import Array, require
 from noregret.errors import OutcomeError, ParameterError
 from noregret.inputs.values import outcome, outcome_column
-from noregret.declare.fields import Array, require
 from noregret.learner.replay import Replay
 from noregret.lms.comparators import Expansion, Seen, Values, best_expansion
 from noregret.lms.layer import Inputs, whole

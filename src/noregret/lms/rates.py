@@ -6,8 +6,8 @@ import math
 import sys
 
 from noregret.budgets import Window
-from noregret.errors import ParameterError, abbreviated
 from noregret.declare.parameters import positive
+from noregret.errors import ParameterError, abbreviated
 from noregret.lms.totals import Budgets
 
 __all__ = ["DEFAULT", "HIGHEST", "SLOWEST", "budgets_of", "rate_of", "window_of"]

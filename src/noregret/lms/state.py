@@ -10,10 +10,10 @@ import numpy as np
 
 from noregret._ops.ledger import add
 from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Count, Part, Real, require
 from noregret.errors import FeatureError, NumericalError
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel, together
-from noregret.declare.fields import Array, Count, Part, Real, require
 from noregret.learner.replay import Replay
 from noregret.learner.state import VectorState
 from noregret.lms.comparators import Expansion, Seen, best_expansion

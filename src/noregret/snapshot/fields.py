@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.kernels import chosen_in, kernel_of
 from noregret.declare.fields import (
     AnyLearner,
     Array,
@@ -27,6 +26,7 @@ from noregret.declare.fields import (
     Value,
     Word,
 )
+from noregret.kernels import chosen_in, kernel_of
 from noregret.snapshot.values import spread
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from sklearn.base import RegressorMixin
 
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
+from noregret.declare.fields import Array, Count, Group, Part, Real
+from noregret.declare.parameters import POSITIVE, Parameter
 from noregret.errors import FeatureError
 from noregret.inputs.spaces import FeatureSpace, space_for_table
 from noregret.inputs.values import outcome_column
 from noregret.learner.base import Stateful
-from noregret.declare.fields import Array, Count, Group, Part, Real
-from noregret.declare.parameters import POSITIVE, Parameter
 from noregret.sparse.state import check_features, check_outcome, sparsity
 from noregret.types import Outcomes, Table, Vector
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from noregret._ops.ledger import add
 from noregret.certificates import Assumption, Certificate
+from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.errors import InputError, NumericalError, OutcomeError, abbreviated, wrapping
 from noregret.gaussian.stream import one_outcome
 from noregret.glm.labels import sign_of
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import Learner, NotFitted
-from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.learner.replay import Replay
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table, Vector
 from noregret.wrappers.inner import Wrapper, certificates_of, forecast_of, private_copy, space_of

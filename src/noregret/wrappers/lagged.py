@@ -17,6 +17,7 @@ from sklearn.base import RegressorMixin
 
 from noregret._ops.ledger import add
 from noregret.certificates import Assumption, Certificate
+from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.errors import (
     FeatureError,
     InputError,
@@ -29,7 +30,6 @@ from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.tables import Frame
 from noregret.learner.base import Learner
-from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.learner.replay import Replay
 from noregret.learner.saving import ours
 from noregret.types import Bernoulli, Matrix, Mixture, Normal, Outcome, Outcomes, Row, Table, Vector
