@@ -24,12 +24,14 @@ __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Wi
 CHUNK = 512  # rows whose features are made together, so that they stay in cache
 
 
-WHOLE = Whole(1, 10**100, "a whole number of at least 1")
+WHOLE = Whole(1, math.inf, "a whole number of at least 1")
 WIDTH = Number(1e-30, 1e30, "a number > 0 (1e-30 to 1e30)")
 
 
 class FeatureMap:
     """An explicit map from inputs of n numbers to features; `peak` is what k(x, x) would be."""
+
+    __slots__ = ()
 
     def features(self, X: Matrix) -> Matrix:
         """(T, n) -> (T, size)."""
@@ -102,6 +104,7 @@ class RandomFourier:
 
 
 class _Fourier(FeatureMap):
+    __slots__ = ("frequencies",)
     FIELDS = (Array("frequencies", ("n", "k")),)  # NumPy's random numbers may change
 
     def __init__(self, frequencies: Matrix) -> None:
@@ -167,12 +170,14 @@ class Polynomial:
 class _Monomials(FeatureMap):
     """Monomials up to a degree with the weights of (1 + x'z)^degree or of the Gaussian kernel."""
 
+    __slots__ = ("degree", "terms", "weights", "width")
     FIELDS = (
-        Count("inputs", 1, 2**20),
+        Count("inputs", 1, 2**20, of="shape"),
         Count("degree", 1, 2**10),
         Value("width"),
-        Count("size", 1, squared=True),  # a core follows, wherever a map is stored
+        Count("size", 1, squared=True, of="shape"),  # a core follows, wherever a map is stored
     )
+    SCRATCH = ("terms", "weights")  # worked out from the others
 
     def __init__(self, n: int, degree: int, width: float | None) -> None:
         self.degree, self.width = degree, width

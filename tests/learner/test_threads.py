@@ -487,9 +487,9 @@ def test_a_look_is_not_mixed_with_another_threads_look() -> None:
 LONGER = [
     ("replay", "replay"),
     ("replay", "fit"),
-    ("grown", "merge"),
+    ("extended", "merge"),
     ("merge", "merge"),
-    ("grown", "deepcopy"),
+    ("extended", "deepcopy"),
     ("coefficients", "coef_"),
 ]
 
@@ -498,7 +498,7 @@ LONGER = [
     ("step", "call", "named"),
     [
         *((step, call, named) for step, call in LONGER for named in (False, True)),
-        ("grown", "grow", True),
+        ("extended", "grow", True),
     ],
 )
 def test_a_round_in_the_midst_of_a_longer_call_waits(step: str, call: str, named: bool) -> None:

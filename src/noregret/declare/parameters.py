@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
-import numpy as np
-
 from noregret.errors import ParameterError, abbreviated
 
 __all__ = [
@@ -119,7 +117,7 @@ class Whole(Kind):
     """A whole number within limits."""
 
     low: int
-    high: int
+    high: float
     words: str
     metavar: ClassVar[str] = "N"
 
@@ -145,8 +143,8 @@ class Wholes(Kind):
 
     def check(self, name: str, value: object) -> list[int]:
         """The numbers as a list of ints."""
-        if isinstance(value, list | tuple | range | np.ndarray) and getattr(value, "ndim", 1) == 1:
-            taken = [self.each.check(name, one) for one in value]
+        if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) == 1:
+            taken = [self.each.check(name, one) for one in value]  # type: ignore[attr-defined]  # so it has
             if taken and len({*taken}) == len(taken):
                 return taken
         raise _refused(name, value, f"a list, each {self.each.words}, none twice")
@@ -164,7 +162,8 @@ class Flag(Kind):
 
     def check(self, name: str, value: object) -> bool:
         """The flag as a bool; NumPy's will do."""
-        if isinstance(value, bool | np.bool_):
+        type_ = type(value)
+        if type_ is bool or (type_.__module__ == "numpy" and type_.__name__ in ("bool", "bool_")):
             return bool(value)
         raise _refused(name, value, "True or False")
 

@@ -136,7 +136,8 @@ class PoolState:
         if not len(rows):
             raise FeatureError("X has no rows: give at least one round")
         ys = np.array([game.outcome(value) for value in self.targets(y, len(rows)).tolist()])
-        heard = replays(members, game, X, rows, ys)
+        table = rows if isinstance(rows, np.ndarray) else X  # what was read is read no more
+        heard = replays(members, game, table, rows, ys)
         said = np.column_stack([as_numbers(h, [n] * len(ys)) for h, n in zip(heard, members)])
         costs = None
         if game.kind == LIKELIHOOD:

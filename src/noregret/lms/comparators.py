@@ -122,4 +122,7 @@ def best_expansion(
             outside = np.linalg.norm(weights(math.exp(middle))) > norm
             low, high = (middle, high) if outside else (low, middle)
         w = weights(math.exp(high))
-    return Expansion(S, back @ w, width)
+    c = back @ w
+    if norm is not None:  # what rounding adds must not take h beyond the norm
+        c *= min(1.0, norm / max(math.sqrt(c @ k(S, S) @ c), 1e-300))
+    return Expansion(S, c, width)

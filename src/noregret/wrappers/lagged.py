@@ -102,7 +102,7 @@ class LagBuffer:
     @property
     def space(self) -> FeatureSpace | None:
         """The features of x: those of the learner without the lags."""
-        space = space_of(self.learner)
+        space = space_of(self.learner if self.ahead is None else self.ahead)
         if isinstance(space, Names):
             lags = {f"lag {k}" for k in self.lags}
             return Names(name for name in space.slots if name not in lags)
@@ -247,7 +247,7 @@ class LagBuffer:
             kind="report",
             rounds=self.rounds,
             loss=float(self.loss.sum()),
-            comparator=certificates_of(self.ahead)[0].comparator,
+            comparator=next((c.comparator for c in certificates_of(self.ahead)), math.nan),
             bound=None,
             statement=f"sum (y - g)^2, forecasts made {h} rounds ahead; no bound is known",
             assumptions=(Assumption("forecasts follow the last outcome", met=False),),
