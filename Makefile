@@ -64,7 +64,7 @@ auto: $(VENV)/bench $(VENV)/compiled  ## Auto on every file against river; write
 oslog: $(VENV)/installed $(VENV)/compiled  ## The paper of OSLOG redone; writes docs/oslog.md, two figures
 	$(BIN)/python benchmarks/oslog.py
 
-logistic: $(VENV)/bench $(VENV)/compiled  ## Yes-or-no streams: losses, approximations, speed; writes docs/logistic.md
+logistic: $(VENV)/bench $(VENV)/compiled  ## Binary outcomes: losses, approximations, speed; writes docs/logistic.md
 	$(BIN)/python benchmarks/logistic.py
 
 klms: $(VENV)/bench $(VENV)/compiled  ## K-LMS-NET: its rule, speed, real data; writes docs/klms.md, docs/klms-posterior.svg
@@ -94,7 +94,8 @@ fuzz: $(VENV)/fuzz $(VENV)/compiled  ## Fuzz model files, CSV and JSON lines, 10
 	$(BIN)/python tests/fuzz_sources.py jsonl $(FUZZ_SECONDS)
 
 RUNS ?= 10000
-explore: $(VENV)/installed $(VENV)/compiled  ## The state machine of all learners, 10,000 random runs of 50 steps
+explore: $(VENV)/installed $(VENV)/compiled  ## All of Hypothesis at random; the state machine 10,000 runs of 50 steps
+	NOREGRET_EXPLORE=$(RUNS) $(BIN)/python -m pytest -q -n 2 -m hypothesis tests
 	NOREGRET_EXPLORE=$(RUNS) $(BIN)/python -m pytest -q -n 2 tests/learner/test_machine.py
 
 campaign: $(VENV)/installed $(VENV)/compiled  ## 40,000 hostile calls to all learners, counted

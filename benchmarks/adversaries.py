@@ -49,11 +49,11 @@ regret divided by Λ. Ridge forecasts nearly -y, which the clip admits, and come
 AAR forecasts a quarter of that and tends to 9/(32 ln 2) = {9 / (32 * math.log(2)):.4f}.
 """
 BAYES = f"""\
-## Opponent of Bayes: nobody does better
+## Opponent of Bayes: no learner does better
 
 Kakade and Ng, Theorem 2.3, with {FEATURES} features and noise variance 1; log loss, where a
 number g counts as the forecast N(g, 1). The opponent sees each forecast and picks an outcome to
-which Bayesian ridge gave no less density. So nobody has a regret below the bound, which is
+which Bayesian ridge gave no less density. So no learner has a regret below the bound, which is
 1/2 Σ ln(1 + T_k/a) with T_k the rounds of feature k, and `BayesianRidge` meets it exactly. Ridge
 has the same means with too small a variance, which costs less than one nat in all. AAR's means
 are shrunk: the opponent answers on the far side, and as nothing bounds its outcomes, they grow

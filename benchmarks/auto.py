@@ -25,10 +25,10 @@ import noregret as nr
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "auto.md"
 QUICK = 1_500
-NEAR, ENOUGH = 1.05, 0.8  # asked: within 5 % of the best expert, on 80 % of the files
-SAME = 0.01  # asked: less than 1 % change of the loss in other units
+NEAR, ENOUGH = 1.05, 0.8  # target: within 5 % of the best expert, on 80 % of the files
+SAME = 0.01  # target: less than 1 % change of the loss in other units
 
-# File, and columns that are no features.
+# File, and columns that are not features.
 FILES: dict[str, tuple[str, ...]] = {
     "ise": (),
     "opera_electric_load_experts": ("week",),
@@ -87,13 +87,13 @@ Auto lost less.
   may change experts, and mixtures can beat all of them.
 - *SGD*, *Bayes*, *KNN*: river's LinearRegression, BayesianLinearRegression and KNNRegressor, each
   behind StandardScaler, otherwise with river's defaults. KNN searches approximately, with a random
-  start: its figures differ a little from run to run. SGD diverges on some files; a tiny ratio says
+  start: its figures differ a little from run to run. SGD diverges on some files; a tiny ratio means
   no more than that.
 
-`water_flow` has no feature: everybody gets a column of ones, so that Auto's experts can only follow
-the level. river's Bayesian regression has no intercept, and none of the three is tuned.
+`water_flow` has no feature: all learners get a column of ones, so that Auto's experts can only
+follow the level. river's Bayesian regression has no intercept, and none of the three is tuned.
 
-Nothing is chosen for any one file. But Auto's defaults were settled on these files: of 18 variants
+Nothing is chosen for any one file. But Auto's defaults were chosen on these files: of 18 variants
 of units and grids the one with the lowest mean loss became the default. With its share of 0.0001
 every variant was within 5 % of its best expert on 20 or 21 of the 24.
 """
@@ -102,7 +102,7 @@ SCALES = f"""\
 ## Units
 
 Relative change of Auto's loss when all features are multiplied by 1000, or each by its own power of
-ten from 0.001 to 1000, or all outcomes by 1000. Asked: less than {SAME * 100:g} %.
+ten from 0.001 to 1000, or all outcomes by 1000. Target: less than {SAME * 100:g} %.
 """
 
 
@@ -147,7 +147,7 @@ def peer(model, X: np.ndarray, y: np.ndarray) -> float:
 
 
 def measure(folder: Path, rows: int | None) -> tuple[list[str], dict[str, list[list[float]]]]:
-    """Tables as lines; ratios by variant of Auto, a list a file: to the best, then to river's."""
+    """Tables as lines; by variant of Auto, one list of ratios per file: to the best, to river's."""
     bodies: dict[str, list[list[str]]] = {name: [] for name in OURS}
     ratios: dict[str, list[list[float]]] = {name: [] for name in OURS}
     for k, name in enumerate(FILES):
@@ -177,10 +177,10 @@ def mark(value: float, limit: float) -> str:
 
 
 def totals(ratios: dict[str, list[list[float]]]) -> list[str]:
-    """On how many files what was asked is reached."""
+    """On how many files each target is met."""
     section = Section(
         "Summary",
-        f"Number of files of {len(FILES)}; asked: {ENOUGH * 100:g} % each, that is "
+        f"Number of files of {len(FILES)}; target: {ENOUGH * 100:g} % each, that is "
         f"{int(np.ceil(ENOUGH * len(FILES)))}.",
         [
             "",

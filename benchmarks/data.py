@@ -19,7 +19,7 @@ def there(folder: Path) -> bool:
 
 
 def load(folder: Path, name: str, drop: tuple[str, ...] = ()) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs and outcomes in file order; time stamps are no inputs."""
+    """Inputs and outcomes in file order; time stamps are not inputs."""
     path = next(p for p in (folder / f"{name}.csv", folder / f"{name}.csv.gz") if p.exists())
     frame = pd.read_csv(path).drop(columns=["time", *drop], errors="ignore")
     values = frame.to_numpy(dtype=np.float64)

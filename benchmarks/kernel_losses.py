@@ -41,7 +41,7 @@ Written by `python benchmarks/kernel_losses.py`.
 
 Cumulative square loss, predict then learn, on the first {ROWS:,} rows; the lowest of each row is
 bold. Files without a time order are shuffled first, with one seed; all learners see one order.
-The loss counts from round {WARM + 1}; everybody learns the rounds before. Their means and standard
+The loss counts from round {WARM + 1}; all learn the rounds before. Their means and standard
 deviations scale the outcome, for all, and the inputs; river's models scale inputs again, online,
 behind `StandardScaler`. Ours have an intercept; river's Bayesian regression has none, which the
 centred outcome makes up for in part. river's KNN searches the last 1,000 rows exactly: its default
@@ -60,7 +60,7 @@ CHOSEN = f"""\
 ## Settings chosen on the first {WARM} rounds
 
 Added after the table above was seen, and the linear kernel in it because linear AAR had won there.
-Everybody plays the first {WARM} rounds, which do not count,
+Every learner plays the first {WARM} rounds, which do not count,
 with each of a few settings and keeps the one with the least loss there: kernel learners have 18
 (three widths, with or without a linear kernel added, three a; KAARCh three drifts as well, 54),
 linear AAR 4, KNN 4, Bayesian regression 3, the forest 2. More settings are an advantage.

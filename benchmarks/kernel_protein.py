@@ -1,4 +1,4 @@
-"""Budgets on the protein file: loss, rounds a second, and the share of dgemm."""
+"""Budgets on the protein file: loss, rounds per second, and the share of dgemm."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def section(folder: Path) -> Section:
         "Budgets",
         f"""
 protein: 45,730 rounds of 9 inputs scaled to [0, 1], outcome (2y - 1)/max, one random order,
-Gaussian kernel of width 1, regularisation 1. Rounds a second are of `AAR.replay`, feature map and
-certificate included: median of {TURNS} turns, by the clock, which the target is held to, and by
-processor time, which other work on the machine disturbs less. The last column is the time by the
-clock as a multiple of one dgemm of as many flops as the m features ask for,
-3 m^2 + m B + B^2/3 a round in blocks of B = {BLOCK}, timed in the same turn.
+Gaussian kernel of width 1, regularisation 1. Rounds per second are those of `AAR.replay`, with
+feature map and certificate: median of {TURNS} turns, by the clock, to which the target applies, and
+by processor time, which other work on the machine disturbs less. The last column is the time by
+the clock as a multiple of one dgemm of as many flops as the m features need,
+3 m^2 + m B + B^2/3 per round in blocks of B = {BLOCK}, timed in the same turn.
 """,
         [
             "budget",
@@ -56,10 +56,10 @@ clock as a multiple of one dgemm of as many flops as the m features ask for,
             "AAR",
             "target",
             "",
-            "rounds a second",
+            "rounds per second",
             "target",
             "",
-            "rounds a processor second",
+            "rounds per processor second",
             "x dgemm",
         ],
     )

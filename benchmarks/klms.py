@@ -1,4 +1,4 @@
-"""K-LMS-NET: its rule for widths, its speed, real data, and where the weight goes.
+"""K-LMS-NET: its quadrature rule, its speed, real data, and the posterior over widths.
 
     python benchmarks/klms.py [--data FOLDER]
 
@@ -24,7 +24,7 @@ one process with one BLAS thread; ratios are taken within one turn: the median o
 brackets the quartiles. The machine was not idle: trust ratios, not microseconds.
 """
 POSTERIOR = """\
-## Where the weight goes
+## Posterior over widths
 
 ![Posterior over widths as the stream runs](klms-posterior.svg)
 

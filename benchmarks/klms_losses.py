@@ -29,7 +29,7 @@ def section(folder: Path) -> Section:
         "Real data",
         f"""
 Inputs and outcomes scaled to [0, 1], rows in an order drawn once: `KLMSNet((0, 1), scale=10)`,
-its other settings as they come (eta = 1/2, 64 widths). The best single width is found by
+its other settings at their defaults (eta = 1/2, 64 widths). The best single width is found by
 trying {ALL} of them on the whole file in hindsight. Cumulative square loss; in brackets, how much
 more than the best width. *substitution* merges by the Aggregating Algorithm's substitution.
 """,

@@ -51,12 +51,12 @@ def section() -> Section:
         f"""
 Largest error of any forecast against the integral over all widths (adaptive Gauss-Legendre, split
 at the kinks that clipping makes), {ROUNDS} rounds, {NODES} nodes. *ours*: steps of Chebyshev's
-points rounded to powers of two, weights exact up to degree 47, so that two exponentials and one
-product a node serve a pattern. *Gregory*: an even grid with end corrections of order 8. *even*: an
-even grid with weights made as ours are. *Gauss*: one exponential for each node. The *estimate* is
-what the net says of itself: the largest distance from rules with four nodes a step, at which
-outputs are interpolated; its ratio to the true error is left out where both are rounding (below
-{ROUNDING:g}).
+points rounded to powers of two, weights exact up to degree 47, so that a pattern takes two
+exponentials, and one product per node. *Gregory*: an even grid with end corrections of order 8.
+*even*: an even grid with weights made as ours are. *Gauss*: one exponential per node. The
+*estimate* is the net's own, `error_`: the largest distance from rules with four nodes per step, at
+which outputs are interpolated; its ratio to the true error is left out where both are rounding
+(below {ROUNDING:g}).
 """,
         ["n, s0, kinks", "ours", "Gregory", "even", "Gauss", "estimate", "estimate / true"],
     )

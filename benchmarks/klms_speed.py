@@ -77,7 +77,7 @@ Its replay is a loop over the rounds, run once; ours is run five times.
         name = "replay" if audit else "replay, no audit"
         mine = f"{1e3 * float(np.median(times)):.0f} ms"
         rows.append((name, ratio, 10.0, mine, f"{1e3 * taken:.0f} ms"))
-    print(f"a round at t = {ROUNDS:,}", flush=True)
+    print(f"one round at t = {ROUNDS:,}", flush=True)
     rows[:0] = _rounds(slow, X, y)
     for name, ratio, target, mine, other in rows:
         shown, met = verdict(ratio.median, target)
@@ -118,7 +118,7 @@ def _rounds(slow: NumpyNet, X: np.ndarray, y: np.ndarray) -> list[tuple]:
     jobs = {OURS: ours(OURS), PLAIN: ours(PLAIN), NUMPY: other}
     result = race_rounds(jobs, dict.fromkeys(jobs, TURN), seconds=0.0, least=25)
     found = []
-    for name, title in ((OURS, "a round"), (PLAIN, "a round, no audit")):
+    for name, title in ((OURS, "one round"), (PLAIN, "one round, no audit")):
         us = [f"{result.microseconds(side):.0f} us" for side in (name, NUMPY)]
         found.append((title, result.speed(name, NUMPY), 20.0, *us))
     return found

@@ -1,4 +1,4 @@
-"""Yes-or-no learners: losses on real files, approximations against exact averaging, speed.
+"""Learners of binary outcomes: losses on real files, approximations against exact averaging, speed.
 
     python benchmarks/logistic.py [--data FOLDER] [--speed]
 
@@ -35,7 +35,7 @@ METHODS = {
     "MAP, history=False": lambda v: nr.MAPLogistic(v, history=False),
 }
 INTRODUCTION = """\
-# Yes-or-no streams
+# Binary outcomes
 
 Written by `make logistic`. One BLAS thread; trust ratios of times, not microseconds.
 """

@@ -1,4 +1,4 @@
-"""Cumulative log loss on real yes-or-no streams: ours, river's and scikit-learn's."""
+"""Cumulative log loss on real streams of binary outcomes: ours, river's and scikit-learn's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRIOR_VARS = [0.01, 0.1, 1.0, 10.0]
 BOUNDS = [1.0, 10.0]
 RATES = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5)
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
-WINS = 4  # asked, of five files
+WINS = 4  # target, of five files
 
 SMALL = ("ionosphere", "phishing")
 FILES = (*SMALL, "spambase", "phishing_websites", "a9a")
@@ -44,7 +44,7 @@ def mixture(*, improper: bool) -> nr.BayesianAlgorithm:
     return nr.BayesianAlgorithm(experts)
 
 
-# Name, how to make it, files on which it can be afforded.
+# Name, how to make it, files on which it is fast enough.
 OURS: dict[str, tuple[Make, tuple[str, ...]]] = {
     "BayesianLogistic, adf": (lambda: average(method="adf"), FILES),
     "MAPLogistic, history=False": (lambda: nr.MAPLogistic(PRIOR_VAR, history=False), FILES),
@@ -64,8 +64,8 @@ WORDS = f"""\
 
 Cumulative log loss in nats, and per round in brackets; one pass, predict then learn; the lowest of
 a column is bold. Rows come in file order, but `spambase`, which is sorted by class, is shuffled
-once (seed 0). An empty cell was too dear: exact MAP costs t n^2 in round t, Tierney-Kadane three
-times that, particles more.
+once (seed 0). Empty cells would take too long: exact MAP costs t n^2 in round t, Tierney-Kadane
+three times that, particles more.
 
 Features are standardised online: by mean and deviation of the rows so far, the present x included
 and its label not; a feature that has not varied yet is 0. Ours get a constant feature besides.
@@ -183,7 +183,7 @@ def shown(loss: float, rounds: int, least: float) -> str:
 def verdicts(margins: dict[str, dict[str, float]]) -> list[str]:
     """On how many files each of ours lost less than the best of the others."""
     lines = [
-        f"Against the best of the three others on a file; asked: lower on {WINS} of {len(FILES)}.",
+        f"Against the best of the three others on a file; target: lower on {WINS} of {len(FILES)}.",
         "Differences in per cent, where not lower:",
         "",
     ]

@@ -1,4 +1,4 @@
-"""Speed of yes-or-no learners: one round at a time against river, Newton against NumPy."""
+"""Speed of learners of binary outcomes: one round at a time against river, Newton against NumPy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RIVER = "river LogisticRegression"
 ADF, IMPROPER = 'BayesianLogistic(method="adf")', "ImproperLogistic"
 T, N, BATCH = 1_000, 10, 50
 STEP, PREDICT, LEARN = "one Newton step, NumPy", "Tierney-Kadane, predict_one", "MAP, learn_one"
-TIMES = 20.0  # asked: at most so many steps
+TIMES = 20.0  # target: at most so many steps
 
 
 def draw(rounds: int, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -35,7 +35,7 @@ def mappings() -> Section:
         TITLE,
         """
 `predict_one` (river: `predict_proba_one`), then `learn_one`, on the same dictionaries of 20 names;
-river's model is gradient descent in O(n), ours hold an n by n matrix. Asked: no slower. The speed
+river's model is gradient descent in O(n), ours hold an n by n matrix. Target: no slower. The speed
 is a multiple of river's: the median of the ratio within repetitions, in brackets the quartiles.
 """,
         ["", "speed, river is 1", "target", "", "ours, us", "river, us"],

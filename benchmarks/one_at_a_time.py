@@ -104,8 +104,8 @@ def drifting() -> Section:
         "One row at a time, experts that drift",
         f"""
 `AAR(drift={DRIFT:g})` against filterpy's `KalmanFilter` with the same model: F = I, Q = drift I,
-H = x, R = 1. Rows of length 1 are learned in the covariance, O(n^2) a round. Rows of length
-{LONG:g} need its triangular root, (2/3) n^3 flops a round; no target is set there.
+H = x, R = 1. Rows of length 1 are learned in the covariance, O(n^2) per round. Rows of length
+{LONG:g} need its triangular root, (2/3) n^3 flops per round; no target is set there.
 """,
         ["n", "length of x", "AAR is x times as fast", "target", "", "AAR, us", "filterpy, us"],
     )

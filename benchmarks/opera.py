@@ -50,12 +50,12 @@ ONLINE = f"""\
 
 Predict, then learn, from the first row to the last; no forecast uses anything that comes later.
 Published for MLpol, opera's default: RMSE 1460 weekly, MAPE 1.38 % regional over all 65 experts.
-MLpol (Gaillard, Stoltz and van Erven 2014, with gradients) was written anew for this page; it
+MLpol (Gaillard, Stoltz and van Erven 2014, with gradients) was implemented again for this page; it
 arrives at the published final weights 0.577, 0.423, 0. Bold: at most {RMSE} weekly and {MAPE} %
 regional, the lower of what was published and what was recomputed.
 
 *Around the mean*: the mean of the experts' present forecasts is subtracted from each forecast and
-from the outcome, and added to what comes out. It is known when the forecast is made. Pools profit
+from the outcome, and added to what comes out. It is known when the forecast is made. Pools gain
 because the range is smaller, {2 * APART:,.0f} MW instead of {RANGE[1] - RANGE[0]:,.0f}, and the
 learning rate is 2/(hi - lo)^2. Linear learners then start at the mean instead of at 0, and whatever
 w they learn, the experts' weights add up to 1.
@@ -70,7 +70,7 @@ What was chosen after looking: ranges that are given, because they must contain 
 Shares, units and precisions are round numbers, and no row was left out for its result. Tried as
 well, with no other conclusion: shares 0.0001, 0.03 and 0.3, the range 0 to 100,000 MW, eleven prior
 precisions instead of five. `Auto` has nothing to choose; to work around the mean is the one
-decision behind its figures. Its own defaults were settled on 24 files, these two among them, with
+decision behind its figures. Its own defaults were chosen on 24 files, these two among them, with
 the forecasts themselves as features (docs/auto.md).
 """
 
@@ -80,7 +80,7 @@ def hindsight(weekly: Experts, regional: Experts) -> list[str]:
     words = """\
 ## In hindsight
 
-`nr.aggregate(...).hindsight()`: what could have been had with fixed weights. "Recomputed" is from
+`nr.aggregate(...).hindsight()`: the best fixed weights, chosen in hindsight. "Recomputed" is from
 the files, with NumPy alone. The run stops if ours differs from it in any digit shown.
 """
     body, found = [], {c.name.partition(":")[0]: c for c in comparators(weekly)}

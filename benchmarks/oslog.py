@@ -51,7 +51,7 @@ Written by `make oslog`.
 
 Jamil and Bouchachia, *Online Bayesian shrinkage regression* (Neural Computing and Applications 32,
 2020), section 4: losses on two files (Table 1), running times (Table 2), simulations (Figure 2).
-The gaze data are not to be had, so those rows could not be redone. Then what the paper does not
+The gaze data are not available, so those rows could not be redone. Then what the paper does not
 have: where its bound fails, and what a floor does.
 """
 
@@ -92,7 +92,7 @@ def losses(file: File, chosen: dict[str, float]) -> str:
 {len(file.y)} rounds, 8 features, ISE_TL among them, no intercept, no scaling, time order. As in the
 paper, a is chosen on the first {100 * SHARE:.0f} % of the rounds ({file.early}), and then all
 rounds are played from the start; the grid has {len(GRID)} values from {GRID[0]:g} to {GRID[-1]:g},
-40 a decade. CSL is the cumulative square loss; R2 is the squared correlation of forecasts and
+40 per decade. CSL is the cumulative square loss; R2 is the squared correlation of forecasts and
 outcomes, as in the paper, and 1 - SSE/SST what that name usually means; mean and variance are those
 of the forecasts. ORR is `Ridge`.
 """

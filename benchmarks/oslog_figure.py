@@ -36,12 +36,12 @@ WORDS = f"""\
 
 y = w'x + noise, {ROUNDS:,} rounds, {FEATURES} predictors; the RMSE is that of forecasts one step
 ahead. For sparsity the paper gives these numbers and that 2 to 100 predictors are active; for
-multicollinearity only Cov_ij = m^|i-j|. Chosen here, because it says nothing of them: coefficients
-N(0, 1), at random places; noise of standard deviation 1, which is the RMSE of who knows w; no
+multicollinearity only Cov_ij = m^|i-j|. Chosen here, because the paper does not say: coefficients
+N(0, 1), at random places; noise of standard deviation 1, the RMSE of a forecaster that knows w; no
 scaling, no intercept, `start = 1`. Every learner takes, for every seed, the a with the least loss
 on the first {TUNED} rounds; then all rounds are played from the start. AAR and Ridge choose from
 {len(GRID)} values, {GRID[0]:g} to {GRID[-1]:,.0f}, OSLOG from {len(SHORT)}, {SHORT[0]:.2g} to
-{SHORT[-1]:g}, two a decade (it takes the least in @ % of the cases). SafeOSLOG has the a of OSLOG
+{SHORT[-1]:g}, two per decade (it takes the least in @ % of the cases). SafeOSLOG has the a of OSLOG
 and of AAR and learns its range. Means over {SEEDS} seeds; the bands are two standard errors either
 way. A seed has the same noise, coefficients and underlying normal numbers in all settings. The
 figures show RMSE - 1 for the rounds after {TUNED}, on a log scale, as most of it is close to 1.

@@ -38,7 +38,7 @@ class NumpyOSLOG:
 
 
 class NumpyRidge:
-    """AAR and ridge with one solve a round; AAR takes x in before it forecasts."""
+    """AAR and ridge with one solve per round; AAR takes x in before it forecasts."""
 
     def __init__(self, n: int, a: float, *, first: bool) -> None:
         self.A, self.b, self.first = a * np.eye(n), np.zeros(n), first
@@ -75,7 +75,7 @@ def whole_runs(X: np.ndarray, y: np.ndarray, chosen: dict[str, float]) -> Sectio
         "`replay`": {
             k: lambda times, f=f: [f().replay(X, y) for _ in range(times)] for k, f in ours.items()
         },
-        "NumPy, one solve a round": {k: lambda _, f=f: run(f, rows) for k, f in plain.items()},
+        "NumPy, one solve per round": {k: lambda _, f=f: run(f, rows) for k, f in plain.items()},
     }
     section = Section(
         "Table 2: running times",
@@ -87,7 +87,7 @@ OSLOG costs more than the others, not less: what made it faster in the paper is 
 algorithm. AAR and Ridge here update a factor in O(n^2) and solve nothing; OSLOG has no such update,
 as D changes in every entry every round.
 """,
-        ["", "AAR", "ORR", "OSLOG", "OSLOG, microseconds a round"],
+        ["", "AAR", "ORR", "OSLOG", "OSLOG, microseconds per round"],
     )
     for name, times in TIMES.items():
         cells = [f"{value / times[0]:.2f}" for value in times]

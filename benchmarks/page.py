@@ -44,7 +44,7 @@ class Section:
 
 
 def missed(what: str, ratio: Ratio, target: float | None) -> list[str]:
-    """A note, if the target was missed; whether only by the weather of this run."""
+    """A note, if the target was missed; and whether that may be noise of this run."""
     if target is None or ratio.median >= target:
         return []
     reach = "reaches" if ratio.high >= target else "does not reach"

@@ -68,7 +68,7 @@ def forecasts(rounds: int, N: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def contestants(F: np.ndarray, y: np.ndarray) -> dict[str, Job]:
-    """Everybody's turn at the same forecasts; those who play alike must agree first."""
+    """All contestants in turns on the same forecasts; those that do the same must agree first."""
     N = F.shape[1]
     names = [f"x{j}" for j in range(N)]
     rows = [
@@ -120,13 +120,13 @@ def many() -> Section:
         f"""
 `nr.aggregate`, the Aggregating Algorithm over a table of {ROUNDS:,} x {EXPERTS} forecasts, from
 checking the input to the certificate, against `predict_one` and `learn_one` of river's
-`EWARegressor` with {EXPERTS} models that merely hand over their number from the mapping, and
+`EWARegressor` with {EXPERTS} models that merely read their number from the mapping, and
 against a bare Python loop of exponential weights over dictionaries; both take {FEW:,} rounds.
 Those two forecast weighted means; their weights are those of our `ExponentialWeights` at the same
-learning rate. The Aggregating Algorithm takes three exponentials an expert where they take one.
+learning rate. The Aggregating Algorithm takes three exponentials per expert where they take one.
 `share` is {SHARE:g}.
 """,
-        ["against", "x times as fast", "target", "", "ours, us a round", "other, us a round"],
+        ["against", "x times as fast", "target", "", "ours, us per round", "other, us per round"],
     )
     for ours, other, target in (
         (OURS, RIVER, SPEED_TARGET),
@@ -150,11 +150,11 @@ learning rate. The Aggregating Algorithm takes three exponentials an expert wher
 
 
 def sizes() -> Section:
-    """Time a round, by the number of experts."""
+    """Time per round, by the number of experts."""
     section = Section(
-        "Pools, time of a round",
+        "Pools, time per round",
         """
-Microseconds a round with N experts. "One at a time" is `AggregatingAlgorithm` over names, with
+Microseconds per round with N experts. "One at a time" is `AggregatingAlgorithm` over names, with
 `predict_one` and `learn_one` on dictionaries, as river and the bare loop are used here.
 """,
         ["N", "rounds", OURS, SHARED, ONE, RIVER, BARE],
@@ -181,8 +181,8 @@ def auto() -> Section:
             "x times the time of AAR",
             "target, at most",
             "",
-            "Auto, us a round",
-            "AAR, us a round",
+            "Auto, us per round",
+            "AAR, us per round",
         ],
     )
     print("Auto, one at a time", flush=True)
@@ -203,7 +203,7 @@ def auto() -> Section:
     pace = float(np.median(1.0 / result.seconds[AUTO]))
     target, met = verdict(pace, PACE_TARGET)
     section.notes.append(
-        f"Replay: {round(pace, -2):,.0f} rounds a second; target {float(target):,.0f}, {met}."
+        f"Replay: {round(pace, -2):,.0f} rounds per second; target {float(target):,.0f}, {met}."
     )
     return section
 

@@ -77,8 +77,8 @@ def start_up() -> Section:
         "Start-up",
         """
 Wall time of a whole process, interpreter included, with compiled code in Numba's cache.
-`import noregret` is light because names are imported when first used; what that puts off is paid
-by the first forecast, most of it for scikit-learn and for Numba.
+`import noregret` is light because names are imported when first used; the first forecast
+then pays for what was put off, most of it scikit-learn and Numba.
 """,
         ["process", "ms", "x times as fast as river", "target", ""],
     )
@@ -107,9 +107,9 @@ def memory() -> Section:
     for kind in ("arrays", "mappings"):
         print(f"memory, {kind}", flush=True)
         command = [sys.executable, "-c", MEMORY, kind]
-        extended = int(subprocess.run(command, check=True, capture_output=True).stdout) / 1000
-        met = "met" if extended < MEMORY_TARGET else "**missed**"
-        section.rows.append([kind, f"{extended:.0f}", f"{MEMORY_TARGET:g}", met])
+        growth = int(subprocess.run(command, check=True, capture_output=True).stdout) / 1000
+        met = "met" if growth < MEMORY_TARGET else "**missed**"
+        section.rows.append([kind, f"{growth:.0f}", f"{MEMORY_TARGET:g}", met])
     return section
 
 

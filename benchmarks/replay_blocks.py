@@ -30,7 +30,7 @@ Replay of one stream in blocks of B rows, dtpqrt taking P columns at a time, as 
 speed of the compiled loop over rows (medians). CROSSOVER, BLOCK and PANEL in
 `noregret.gaussian.cores.blocks` are {now}.
 """,
-        ["n", "loop, us a row", *(f"B / P = {shape}" for shape in shapes)],
+        ["n", "loop, us per row", *(f"B / P = {shape}" for shape in shapes)],
     )
     for n in SIZES:
         print(f"loop or blocks, n = {n}", flush=True)

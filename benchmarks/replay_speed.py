@@ -32,12 +32,12 @@ row by row with NumPy RLS.
             "replay is x times as fast",
             "target",
             "",
-            "replay, us a row",
-            "RLS, us a row",
+            "replay, us per row",
+            "RLS, us per row",
         ],
     )
     shares = Section(
-        "Replay against the machine",
+        "Replay against matrix multiplication",
         f"""
 How much of the machine's own rate of matrix multiplication (dgemm, n = {SIDE}, in the same run)
 the whole replay reaches. A row counts as 3 n^2 + nB + B^2/3 flops, its cost in blocks of

@@ -40,10 +40,10 @@ def learned(name: str, make: Callable[[], Any]) -> Any:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(ROUNDS, N)), rng.normal(size=ROUNDS)
     learner = make()
-    yes_no = hasattr(learner, "predict_proba")
+    binary = hasattr(learner, "predict_proba")
     for x, v in zip(X, y.tolist()):
         row = {f"feature {k}": float(u) for k, u in enumerate(x)} if "names" in name else x
-        learner.learn_one(row, v > 0.0 if yes_no else v)
+        learner.learn_one(row, v > 0.0 if binary else v)
     return learner
 
 

@@ -7,25 +7,24 @@ from typing import Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret.certificates import Certificate, Kind
+from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Count, Group, Part
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import OnlineLearner
-from noregret.learner.fields import Array, Count, Group, Part
 from noregret.learner.state import VectorState
 from noregret.types import Vector
 
-PAID, WEIGHTED, FIRST, APART, SQUARES = range(5)  # what `sums` adds up
+WEIGHTED, FIRST, APART, SQUARES = range(4)  # what `sums` adds up
 
 
 class MeanState(VectorState):
-    """What was learned: how many rounds, and five sums."""
+    """What was learned: how many rounds, and four sums."""
 
     __slots__ = ("rounds", "space", "sums")
-    FIELDS = (Part("space", ("Positions", "Names")), Count("rounds"), Array("sums", (5,)))
+    FIELDS = (Part("space", ("Positions", "Names")), Count("rounds"), Array("sums", (4,)))
 
-    def __init__(self, space: FeatureSpace, rounds: int = 0, sums: Vector | None = None) -> None:
-        self.space, self.rounds = space, rounds
-        self.sums: Vector = np.zeros(5) if sums is None else sums
+    def __init__(self, space: FeatureSpace, rounds: int, sums: Vector) -> None:
+        self.space, self.rounds, self.sums = space, rounds, sums
 
     def with_space(self, space: FeatureSpace) -> Self:
         return type(self)(space, self.rounds, self.sums.copy())
@@ -37,21 +36,19 @@ class MeanState(VectorState):
         return float(self.sums[FIRST] + self.sums[APART] / max(self.rounds, 1))
 
     def learn_vector(self, x: Vector, y: float) -> None:
-        loss = (y - self.predict_vector(x)) ** 2
-        first = self.sums[FIRST] if self.rounds else y  # sums about the first outcome are exact
-        apart = y - first
+        error = y - self.predict_vector(x)
         self.rounds += 1
-        self.sums[FIRST] = first
-        self.sums[[PAID, APART, SQUARES]] += loss, apart, apart**2
-        self.sums[WEIGHTED] += (1.0 - 1.0 / self.rounds) * loss
+        if self.rounds == 1:
+            self.sums[FIRST] = y  # sums of y - first outcome lose no digits to a common offset
+        apart, weight = y - float(self.sums[FIRST]), 1.0 - 1.0 / self.rounds
+        self.sums[[WEIGHTED, APART, SQUARES]] += weight * error * error, apart, apart * apart
 
     def certificates(self) -> list[Certificate]:
-        t, (_, weighted, _, apart, squares) = self.rounds, self.sums.tolist()
-        statement = "sum (1 - 1/t) (y - mean so far)^2 = min_c sum (y - c)^2"
-        best = squares - apart**2 / t
-        kind: Kind = "equality"
-        numbers = {"rounds": t, "loss": weighted, "comparator": best, "bound": best}
-        return [Certificate.of(name="mean so far", kind=kind, statement=statement, **numbers)]
+        t, (loss, _, apart, squares) = self.rounds, self.sums.tolist()
+        best = squares - apart * apart / t
+        sides = {"loss": loss, "comparator": best, "bound": best}
+        says = "sum (1 - 1/t) (y - mean so far)^2 = min_c sum (y - c)^2"
+        return [Certificate.of(name="mean", kind="equality", rounds=t, statement=says, **sides)]
 
 
 class RunningMean(RegressorMixin, OnlineLearner[MeanState]):  # type: ignore[misc]  # untyped base
@@ -60,4 +57,4 @@ class RunningMean(RegressorMixin, OnlineLearner[MeanState]):  # type: ignore[mis
     STATE = Group("state", MeanState)
 
     def _start(self, space: FeatureSpace) -> MeanState:
-        return MeanState(space)
+        return MeanState(space, 0, np.zeros(4))

@@ -123,8 +123,8 @@ def in_river(name: str, learner: Any) -> Any:
     fixed = isinstance(learner, nr.SLOG | nr.KernelLMS | nr.KLMSNet)
     if fixed or getattr(learner, "kernel", None) or getattr(learner, "budget", None):
         return None
-    yes_no = hasattr(learner, "predict_proba")
-    return (RiverClassifier if yes_no else RiverRegressor)(learner)
+    binary = hasattr(learner, "predict_proba")
+    return (RiverClassifier if binary else RiverRegressor)(learner)
 
 
 def expected_in_river(learner: Any) -> dict[str, str]:

@@ -11,7 +11,8 @@ from hypothesis import settings
 
 pytest.register_assert_rewrite("hostile")
 
-# Tests are the same every day; the nightly exploration is not, and says how to repeat it.
+# Tests are the same every day.  The nightly exploration (`make explore`) is not: every test of
+# Hypothesis draws at random then, from a seed that is printed and repeats it.
 EXPLORE = int(os.environ.get("NOREGRET_EXPLORE", "0"))  # how many runs of the state machine
 if EXPLORE:  # workers of xdist inherit it
     os.environ.setdefault("NOREGRET_SEED", str(secrets.randbits(32)))
@@ -19,6 +20,12 @@ SEED = int(os.environ.get("NOREGRET_SEED", "0"))
 settings.register_profile("steady", derandomize=True, print_blob=True)
 settings.register_profile("nightly", print_blob=True)
 settings.load_profile("nightly" if EXPLORE else "steady")
+
+
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads it
+def pytest_configure(config: pytest.Config) -> None:
+    if EXPLORE and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(SEED)
 
 
 def pytest_report_header() -> str:

@@ -56,7 +56,7 @@ def run(
     def tell() -> None:
         how = "Atheris" if GUIDED else "a seeded mutator, for Atheris is not installed"
         total = sum(counts.values())
-        print(  # noqa: T201
+        print(
             f"fuzz {name}: {total} inputs in {seconds} s by {how}: "
             f"{counts[True]} read, {counts[False]} refused",
             flush=True,
@@ -69,7 +69,7 @@ def run(
         except BaseException:
             kept.write_bytes(data)
             traceback.print_exc()
-            print(f"fuzz {name}: failed on the input in {kept}", flush=True)  # noqa: T201
+            print(f"fuzz {name}: failed on the input in {kept}", flush=True)
             os._exit(1)
 
     for seed in seeds:

@@ -32,7 +32,7 @@ DIGITS = "round it or scale it down"
 VECTOR = "give a 1-D array or a dict"
 ONE_ROUND = "must be 1-D, one round; for many use predict or replay"
 POSITIONS = "arrays go by position"
-TWO_D = "must be 2-D, one row a round"
+TWO_D = "must be 2-D, one row per round"
 RESCALE = "rescale the feature"
 SQUARE = "its square overflows float64"
 

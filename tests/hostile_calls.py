@@ -125,7 +125,7 @@ def _vectors(x: np.ndarray, k: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"array: {name}", lambda value=value: np.array(listed(value()))
     yield "all nan", lambda: x * NAN
     yield "all 1e160", lambda: np.full(len(x), 1e160)
-    yield "abbreviated", lambda: x[:-1].copy()  # noqa: PLW0108  # made anew
+    yield "short", lambda: x[:-1].copy()  # noqa: PLW0108  # made anew
     yield "long", lambda: np.append(x, 1.0)
     yield "empty", lambda: np.empty(0)
     yield "very long", lambda: np.zeros(20)

@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import polars as pl  # noqa: F401
+import polars as pl  # noqa: F401  # loaded before the fork
 import pyarrow.csv
-import pyarrow.parquet  # noqa: F401
+import pyarrow.parquet  # noqa: F401  # loaded before the fork
 from sklearn.gaussian_process.kernels import RBF
 
 import noregret as nr

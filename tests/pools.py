@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from hostile import state_bytes
 from noregret._ops.mixing import AWAKE, COST, MASS, SAID
-from noregret.errors import NoRegretError
+from noregret.errors import NoRegretError, SnapshotError
 from noregret.experts.pool import Pool
 
 RANGES = (
@@ -134,23 +133,23 @@ def learned(pool: Pool) -> bytes:
 
 
 def state(merger: Any) -> Any:
-    """All that a pool with its experts has learned, such that == compares bits."""
-    if merger._state is None:
+    """All that a pool with its experts has learned, as its file has it; None where it has not.
+
+    Experts of other libraries cannot be in a file: then, what can be asked of the pool and of them.
+    """
+    if not merger.__sklearn_is_fitted__():
         return None
-    experts, pool = merger._state
-    learners = {name: e.model for name, e in experts.items() if hasattr(e.model, "partial_fit")}
-    return learned(pool), {name: bits_of(model) for name, model in learners.items()}
+    try:
+        return merger.to_bytes()
+    except SnapshotError:
+        experts = {n: bits_of(e) for n, e in merger.experts_.items() if hasattr(e, "partial_fit")}
+        return merger.weights_, merger.losses_, merger.certificates(), experts
 
 
 def bits_of(model: Any) -> Any:
-    """What an expert has learned."""
-    if hasattr(model, "_state"):
+    """What an expert has learned, one of another library too."""
+    if hasattr(model, "to_bytes"):
         return state(model)
-    if hasattr(model, "_state") and not getattr(model, "kernel", None):
-        return state_bytes(model)
-    if hasattr(model, "_state"):
-        core = model._state and model._state.core
-        return core and (core.rounds, core._z[: core.size].tobytes())
     fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
     return {name: np.asarray(value).tobytes() for name, value in fitted.items()}
 

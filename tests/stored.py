@@ -394,3 +394,11 @@ def extended(case: Case, T: int = 12) -> Any:
         case.learn(learner, x, y)
     case.predict(learner, xs[T])
     return learner
+
+
+def every_kind() -> list[Any]:
+    """Everything that a model file may hold."""
+    from noregret import snapshot  # noqa: F401  # which lists those without declared fields
+    from noregret.snapshot.kinds import BY_NAME, HOMES, kind_called
+
+    return [kind_called(name) for name in {**BY_NAME, **HOMES}]

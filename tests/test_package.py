@@ -1,4 +1,4 @@
-"""The house: what is exported, what an import costs, where compiled code goes."""
+"""The package: what is exported, what an import costs, where compiled code goes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import noregret as nr
+from conftest import EXPLORE
 
 ROOT = Path(nr.__file__).parent
 
@@ -50,6 +52,14 @@ def test_every_module_keeps_its_promises() -> None:
         assert module.__doc__, f"{info.name} has no docstring"
         for name in getattr(module, "__all__", ()):
             assert hasattr(module, name), f"{info.name}.{name}"
+
+
+def test_hypothesis_draws_the_same_every_day_and_at_random_by_night(request) -> None:
+    drawn = [item.obj for item in request.session.items if item.get_closest_marker("hypothesis")]
+    for test in drawn:
+        chosen = test._hypothesis_internal_use_settings
+        assert chosen.derandomize is not bool(EXPLORE), test.__name__
+    assert settings.default.derandomize is not bool(EXPLORE)  # the state machine takes this one
 
 
 def test_import_brings_nothing_heavy() -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from noregret.declare.parameters import Number, Whole
 from noregret.errors import InputError, ParameterError
+from noregret.learner.base import Learner
 from noregret.types import Matrix, Normal, Vector
 
 __all__ = [
@@ -31,6 +33,15 @@ __all__ = [
 STEPS = (1.0, -1.0, 0.5, -0.5, 0.0)  # where BayesOpponent looks, in standard deviations
 WIDER = tuple(sign * k / 8.0 for k in range(1, 65) for sign in (1.0, -1.0))
 NEAR = 1e-12  # log densities that agree to this are the same
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """A forecast of one outcome that is more than a number."""
+
+    def log_density(self, y: float) -> float:
+        """ln of the density at y."""
+        ...
 
 
 def doubling(
@@ -206,7 +217,7 @@ class BayesOpponent:
         x[self._block()] = 1.0
         return x
 
-    def answer(self, forecast: Any) -> float:
+    def answer(self, forecast: object) -> float:
         """A y with q(y) <= p(y); the round is over."""
         k, q = self._block(), self._distribution(forecast)
         p = self._bayes(k)
@@ -217,22 +228,23 @@ class BayesOpponent:
         self.played += 1
         return y
 
-    def loss(self, forecast: Any, y: float) -> float:
+    def loss(self, forecast: object, y: float) -> float:
         """-ln q(y)."""
-        return -float(self._distribution(forecast).log_density(y))
+        return -self._distribution(forecast).log_density(y)
 
-    def _distribution(self, forecast: Any) -> Any:
+    def _distribution(self, forecast: object) -> Distribution:
         if isinstance(forecast, int | float | np.number):
             forecast = Normal(mean=float(forecast), var=self.noise_var)
         mean, var = getattr(forecast, "mean", math.nan), getattr(forecast, "var", math.nan)
-        if np.ndim(mean) == 0 and math.isfinite(mean) and 0.0 < var < math.inf:
+        whole = np.ndim(mean) == 0 and math.isfinite(mean) and 0.0 < var < math.inf
+        if whole and isinstance(forecast, Distribution):
             return forecast
         raise InputError(
             f"forecast = {forecast!r}: give a finite number, or the distribution of one outcome"
         )
 
 
-def _least_likely(q: Any, p: Normal) -> float:
+def _least_likely(q: Distribution, p: Normal) -> float:
     """The y near p's mean with the largest ln p(y)/q(y), or the nearest where that is not < 0."""
     side = -p.std if p.mean > 0.0 else p.std  # towards 0 first: y stays small where both sides do
     ys: list[float] = [p.mean + z * side for z in STEPS]
@@ -261,7 +273,7 @@ class Duel:
     loss: Vector
 
 
-def play(adversary: Adversary, learner: Any) -> Duel:
+def play(adversary: Adversary, learner: Learner) -> Duel:
     """Round by round x -> forecast -> y -> learn; the learner goes on from where it is.
 
     Against a stream (X, y) the loss is square, against `BayesOpponent` it is log loss.  The learner
@@ -299,14 +311,9 @@ ADVERSARIES: dict[str, Callable[..., Adversary]] = {
 """Name -> maker; each takes the number of rounds first and has defaults for the rest."""
 
 
-def _whole(name: str, value: Any, *, least: int = 1) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
-        return int(value)
-    raise ParameterError(f"{name} = {value!r}: it must be a whole number of at least {least}")
+def _whole(name: str, value: object, *, least: int = 1) -> int:
+    return Whole(least, 10**15, f"a whole number of at least {least}").check(name, value)
 
 
-def _positive(name: str, value: Any) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if number and 1e-100 <= value <= 1e100:
-        return float(value)
-    raise ParameterError(f"{name} = {value!r}: it must be a number > 0 (1e-100 to 1e100)")
+def _positive(name: str, value: object) -> float:
+    return Number(1e-100, 1e100, "a number > 0 (1e-100 to 1e100)").check(name, value)

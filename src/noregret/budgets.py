@@ -1,4 +1,4 @@
-"""Budgets: kernels on streams without end, at a cost a round that does not grow.
+"""Budgets: kernels on streams without end, at a cost per round that does not grow.
 
 A budget replaces the space of a kernel by one of finitely many dimensions, and runs the
 weight-space core there; or it forgets all but the last rounds.  Certificates of a budgeted
@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 
+from noregret.declare.fields import Array, Count, Mismatch, Value
+from noregret.declare.parameters import Number, Whole
 from noregret.errors import ParameterError, abbreviated
 from noregret.types import Matrix, Vector
 
@@ -23,21 +24,14 @@ __all__ = ["FeatureMap", "Nystrom", "Polynomial", "RandomFourier", "Taylor", "Wi
 CHUNK = 512  # rows whose features are made together, so that they stay in cache
 
 
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a whole number of at least 1")
-
-
-def _positive(name: str, value: Any) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if number and 1e-30 <= value <= 1e30:
-        return float(value)
-    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a number > 0 (1e-30 to 1e30)")
+WHOLE = Whole(1, math.inf, "a whole number of at least 1")
+WIDTH = Number(1e-30, 1e30, "a number > 0 (1e-30 to 1e30)")
 
 
 class FeatureMap:
     """An explicit map from inputs of n numbers to features; `peak` is what k(x, x) would be."""
+
+    __slots__ = ()
 
     def features(self, X: Matrix) -> Matrix:
         """(T, n) -> (T, size)."""
@@ -45,6 +39,11 @@ class FeatureMap:
 
     def peak(self, X: Matrix) -> Vector:
         """k(x, x) of the kernel that the map stands for."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many inputs it takes, and how many features it gives."""
         raise NotImplementedError
 
 
@@ -59,12 +58,14 @@ class Nystrom:
     Nystrom(size=300, tolerance=1e-06)
     """
 
+    FIELDS = (Value("size"), Value("tolerance"))
+
     size: int
     tolerance: float = 1e-6
 
     def check(self) -> None:
         """Raise if the numbers make no sense."""
-        _whole("size", self.size)
+        WHOLE.check("size", self.size)
         if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
             raise ParameterError(
                 f"tolerance = {abbreviated(self.tolerance)}: it must be a number in [0, 1)"
@@ -81,13 +82,15 @@ class RandomFourier:
     (1, 300)
     """
 
+    FIELDS = (Value("size"), Value("width"), Value("seed"))
+
     size: int
     width: float = 1.0
     seed: int = 0
 
     def map(self, n: int) -> FeatureMap:
         """The map for inputs of n numbers."""
-        half, odd = divmod(_whole("size", self.size), 2)
+        half, odd = divmod(WHOLE.check("size", self.size), 2)
         if odd:
             raise ParameterError(
                 f"size = {abbreviated(self.size)}: cosines come with sines, give an even one"
@@ -97,12 +100,20 @@ class RandomFourier:
                 f"seed = {abbreviated(self.seed)}: it must be a whole number of at least 0"
             )
         rng = np.random.default_rng(self.seed)
-        return _Fourier(rng.standard_normal((n, half)) / _positive("width", self.width))
+        return _Fourier(rng.standard_normal((n, half)) / WIDTH.check("width", self.width))
 
 
 class _Fourier(FeatureMap):
+    __slots__ = ("frequencies",)
+    FIELDS = (Array("frequencies", ("n", "k")),)  # NumPy's random numbers may change
+
     def __init__(self, frequencies: Matrix) -> None:
         self.frequencies = frequencies
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, half = self.frequencies.shape
+        return n, 2 * half
 
     def features(self, X: Matrix) -> Matrix:
         half = self.frequencies.shape[1]
@@ -127,12 +138,14 @@ class Taylor:
     (1, 55)
     """
 
+    FIELDS = (Value("degree"), Value("width"))
+
     degree: int
     width: float = 1.0
 
     def map(self, n: int) -> FeatureMap:
         """The map for inputs of n numbers."""
-        return _Monomials(n, _whole("degree", self.degree), _positive("width", self.width))
+        return _Monomials(n, WHOLE.check("degree", self.degree), WIDTH.check("width", self.width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +158,26 @@ class Polynomial:
     array([[1.]])
     """
 
+    FIELDS = (Value("degree"),)
+
     degree: int
 
     def map(self, n: int) -> FeatureMap:
         """The map for inputs of n numbers."""
-        return _Monomials(n, _whole("degree", self.degree), None)
+        return _Monomials(n, WHOLE.check("degree", self.degree), None)
 
 
 class _Monomials(FeatureMap):
     """Monomials up to a degree with the weights of (1 + x'z)^degree or of the Gaussian kernel."""
+
+    __slots__ = ("degree", "terms", "weights", "width")
+    FIELDS = (
+        Count("inputs", 1, 2**20, of="shape"),
+        Count("degree", 1, 2**10),
+        Value("width"),
+        Count("size", 1, squared=True, of="shape"),  # a core follows, wherever a map is stored
+    )
+    SCRATCH = ("terms", "weights")  # worked out from the others
 
     def __init__(self, n: int, degree: int, width: float | None) -> None:
         self.degree, self.width = degree, width
@@ -171,6 +195,25 @@ class _Monomials(FeatureMap):
                     number = 1.0 / (repeats * width ** (2 * d))
                 weights.append(math.sqrt(number))
         self.weights = np.array(weights)
+
+    def stored(self) -> tuple[object, ...]:
+        n, size = self.shape
+        return n, self.degree, self.width, size
+
+    @classmethod
+    def restored(cls, n: int, degree: int, width: float | None, size: int) -> _Monomials:
+        if width is not None and not (type(width) is float and 1e-30 <= width <= 1e30):
+            raise Mismatch("has an invalid width")
+        if math.comb(n + degree, degree) != size:
+            raise Mismatch(f"has {size} monomials, which {n} inputs of degree {degree} do not have")
+        try:
+            return cls(n, degree, width)
+        except ArithmeticError as beyond:
+            raise Mismatch(f"does not fit in float64: {beyond}") from None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return 1 + max((variable for _, variable in self.terms), default=-1), len(self.weights)
 
     @np.errstate(over="ignore", invalid="ignore")  # who looks at what overflows refuses it
     def features(self, X: Matrix) -> Matrix:
@@ -202,8 +245,10 @@ class Window:
     Window(size=500)
     """
 
+    FIELDS = (Value("size"),)
+
     size: int
 
     def check(self) -> None:
         """Raise if the number makes no sense."""
-        _whole("size", self.size)
+        WHOLE.check("size", self.size)

@@ -18,7 +18,6 @@ a drift, an expert) comes out as one of these too, with the original as its `__c
 from __future__ import annotations
 
 import math
-from typing import Any
 
 __all__ = [
     "FeatureError",
@@ -92,7 +91,7 @@ class wrapping:  # noqa: N801  # a context manager, used like a function
 
     __slots__ = ("error", "name", "what")
 
-    def __init__(self, what: str, error: type[NoRegretError], name: Any = None) -> None:
+    def __init__(self, what: str, error: type[NoRegretError], name: object = None) -> None:
         self.what, self.error, self.name = what, error, name
 
     def __enter__(self) -> None:
@@ -106,11 +105,11 @@ class wrapping:  # noqa: N801  # a context manager, used like a function
             raise self.error(f"{what} raised {type(raised).__name__}: {text}") from raised
 
 
-def abbreviated(value: Any) -> str:
+def abbreviated(value: object) -> str:
     """The value for a message: one line, and not a long one."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"{'-' if value < 0 else ''}10^{value.bit_length() * math.log10(2.0):.0f} or so"
-    if isinstance(value, list | tuple | str | bytes):
+    if isinstance(value, list | tuple | str | bytes) and len(value) > 1000:
         value = value[:1000]  # the rest would be cut off all the same
     try:
         whole = repr(value)

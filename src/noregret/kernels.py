@@ -24,20 +24,36 @@ they are: do not change one that was learned.  Documents that forecast a number:
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from noregret.errors import FeatureError, ParameterError, abbreviated, wrapping
+from noregret.declare.fields import Mismatch, Truth, Value
+from noregret.errors import FeatureError, ParameterError, SnapshotError, abbreviated, wrapping
 from noregret.types import Matrix, Vector
 
-__all__ = ["NAMED", "Kernel", "horizon_drift", "horizon_precision", "is_vector", "together"]
+__all__ = [
+    "KERNELS",
+    "NAMED",
+    "Inputs",
+    "Kernel",
+    "chosen_in",
+    "horizon_drift",
+    "horizon_precision",
+    "is_vector",
+    "kernel_of",
+    "together",
+]
 
-NAMED: dict[str, Callable[[], Any]] = {
+Inputs: TypeAlias = Any
+"""Many inputs as a kernel takes them: a matrix of vectors, or a list of objects."""
+
+NAMED: dict[str, Callable[[], sk.Kernel]] = {
     "linear": lambda: sk.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
     "matern": sk.Matern,
     "polynomial": lambda: sk.DotProduct(sigma_0=1.0) ** 2,
@@ -46,13 +62,29 @@ NAMED: dict[str, Callable[[], Any]] = {
 }
 """Kernels by name, where a string must do."""
 
+SIZES = {
+    "ConstantKernel": ("constant_value",),
+    "DotProduct": ("sigma_0",),
+    "ExpSineSquared": ("length_scale", "periodicity"),
+    "Exponentiation": ("exponent",),
+    "Matern": ("length_scale", "nu"),
+    "PairwiseKernel": ("gamma",),
+    "Product": (),
+    "RBF": ("length_scale",),
+    "RationalQuadratic": ("alpha", "length_scale"),
+    "Sum": (),
+    "WhiteKernel": ("noise_level",),
+}
+"""scikit-learn's kernels that model files may hold, each with its parameters that are numbers."""
+KERNELS = tuple(SIZES)
 
-def is_vector(x: Any) -> bool:
+
+def is_vector(x: object) -> TypeGuard[Vector]:
     """Whether an input is a vector of numbers rather than an object."""
     return isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64
 
 
-def together(inputs: list[Any]) -> Any:
+def together(inputs: list[Any]) -> Inputs:
     """Inputs as a kernel takes them: vectors as a matrix, anything else as a list."""
     if not inputs or not is_vector(inputs[0]):
         return inputs
@@ -78,6 +110,9 @@ class Kernel:
 
     __slots__ = ("constant", "function", "known", "vectors")
 
+    FIELDS = (Value("function", called="kernel"), Truth("constant"))
+    SCRATCH = ("known", "vectors")
+
     def __init__(self, kernel: Any, *, constant: bool = False) -> None:
         if isinstance(kernel, str):
             if kernel not in NAMED:
@@ -97,27 +132,38 @@ class Kernel:
         self.vectors: bool | None = getattr(kernel, "requires_vector_input", None) or None
         self.known = _known(self.function)  # scikit-learn's own: it does the same every time
 
-    def gram(self, X: Any) -> Matrix:
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS."""
+        return self.function, bool(self.constant)
+
+    @classmethod
+    def restored(cls, function: object, constant: bool) -> Kernel:  # noqa: FBT001  # by FIELDS
+        """The kernel of these values."""
+        if not callable(function):
+            raise Mismatch("has no function")
+        return cls(function, constant=constant)
+
+    def gram(self, X: Inputs) -> Matrix:
         """k(x_i, x_j), all pairs."""
         with wrapping("the kernel", FeatureError):
             values = self.function(X, X) if self._plain() else self.function(X)
         return self._checked(values, len(X))
 
-    def cross(self, X: Any, Z: Any) -> Matrix:
+    def cross(self, X: Inputs, Z: Inputs) -> Matrix:
         """k(x_i, z_j)."""
         with wrapping("the kernel", FeatureError):
             values = self.function(X, Z)
         return self._checked(values, len(X), len(Z))
 
-    def column(self, X: Any, z: Any) -> Vector:
+    def column(self, X: Inputs, z: object) -> Vector:
         """k(x_i, z)."""
         return self.cross(X, together([z]))[:, 0]
 
-    def itself(self, z: Any) -> float:
+    def itself(self, z: object) -> float:
         """k(z, z)."""
         return float(self.gram(together([z]))[0, 0])  # as `diagonal` has it, white noise included
 
-    def diagonal(self, X: Any) -> Vector:
+    def diagonal(self, X: Inputs) -> Vector:
         """k(x_i, x_i)."""
         if not self._plain():
             with wrapping("the kernel", FeatureError):
@@ -129,7 +175,7 @@ class Kernel:
         """Whether this is a plain function rather than one of scikit-learn's kernels."""
         return not isinstance(self.function, sk.Kernel)
 
-    def _checked(self, values: Any, *shape: int) -> Matrix:
+    def _checked(self, values: object, *shape: int) -> Matrix:
         wanted = shape if len(shape) == 2 else (shape[0], shape[0])
         try:
             matrix = np.asarray(values, dtype=np.float64)
@@ -167,12 +213,53 @@ class Kernel:
         return hash((type(self.function), self.constant))
 
 
-def _known(kernel: Any) -> bool:
+def _known(kernel: object) -> bool:
     """Whether a kernel and all parts of it are scikit-learn's."""
     if not isinstance(kernel, sk.Kernel) or type(kernel).__module__ != sk.__name__:
         return False
     parts = kernel.get_params(deep=False).values()
     return all(_known(part) for part in parts if isinstance(part, sk.Kernel) or callable(part))
+
+
+# scikit-learn's kernels in model files -----------------------------------------------------------
+
+
+def chosen_in(kernel: sk.Kernel) -> dict[str, object]:
+    """The parameters of one of scikit-learn's kernels, as a file keeps them."""
+    chosen: dict[str, object] = kernel.get_params(deep=False)
+    if chosen.get("pairwise_kernels_kwargs") is not None:
+        raise SnapshotError(
+            f"kernel = {abbreviated(kernel)} cannot be stored: it has keywords of its own"
+        )
+    return chosen
+
+
+def kernel_of(type_: type[sk.Kernel], chosen: dict[str, object]) -> sk.Kernel:
+    """The kernel of these parameters, each checked."""
+    names = set(inspect.signature(type_).parameters)
+    parts = [chosen.get(name) for name in ("k1", "k2", "kernel") if name in names]
+    if set(chosen) != names or not all(isinstance(part, sk.Kernel) for part in parts):
+        raise Mismatch("has other parameters")
+    if chosen.get("pairwise_kernels_kwargs") is not None:
+        raise Mismatch("has extra keywords")
+    if type(chosen.get("metric", "")) is not str:
+        raise Mismatch("has an invalid metric")
+    for name in SIZES[type_.__name__]:
+        if not _size(chosen[name]):
+            raise Mismatch(f"has {name} = {abbreviated(chosen[name])}")
+    try:
+        return type_(**chosen)
+    except (TypeError, ValueError, AttributeError) as wrong:
+        raise Mismatch(f"makes no kernel: {wrong}") from None
+
+
+def _size(value: object) -> bool:
+    """Whether a parameter of a kernel is a number, or an array of numbers."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "iuf" and value.ndim <= 1
+    if isinstance(value, list | tuple):
+        return all(isinstance(v, int | float) for v in value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def horizon_precision(

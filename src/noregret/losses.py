@@ -14,17 +14,30 @@ Weighted means of forecasts within [lo, hi] need an exp-concave loss: eta = 1/(2
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from noregret._ops.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
+from noregret.declare.fields import Count, Mismatch, Real, Special, Word
+from noregret.declare.parameters import PARAMETERS, Range, positive
 from noregret.errors import OutcomeError, ParameterError, abbreviated
 
-__all__ = ["LARGEST", "Game", "averaged", "game"]
+__all__ = ["LARGEST", "Game", "averaged", "game", "span"]
 
 LARGEST = 1e150  # of outcomes and forecasts in a pool: squares then add up within float64
+KINDS = {"square": (SUBSTITUTED, AVERAGED), "brier": (SUBSTITUTED,), "log": (LIKELIHOOD,)}
+
+
+class Ends:
+    """lo and hi as files keep them: two floats in a list, or nothing."""
+
+    def write(self, _: object, ends: tuple[float, float] | None) -> list[float] | None:
+        """What stands in the file."""
+        return None if ends is None else list(map(float, ends))
+
+    def read(self, f: Any, name: str) -> object:
+        """What stands there; `Game.restored` checks it."""
+        return f.kept(name)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,27 @@ class Game:
     kind: int  # how forecasts are mixed
     span: tuple[float, float] | None  # None: learned, or no range at all
     scale: float  # eta times (hi - lo)^2; eta itself for log loss
+
+    FIELDS = (
+        Word("loss", tuple(KINDS)),
+        Count("kind", 0, LIKELIHOOD),
+        Special("span", Ends()),
+        Real("scale", 1e-300, 1e300),
+    )
+
+    @classmethod
+    def restored(cls, loss: str, kind: int, ends: Any, scale: float) -> Game:
+        """The game of these fields."""
+        may_lack = kind == LIKELIHOOD or (loss == "square" and kind == SUBSTITUTED)
+        if kind not in KINDS[loss] or (not may_lack if ends is None else kind == LIKELIHOOD):
+            raise Mismatch("is played in no such way")
+        if ends is None:
+            return cls(loss, kind, None, scale)
+        if type(ends) is not list or [type(end) for end in ends] != [float, float]:
+            raise Mismatch("has an invalid range")
+        if not (NARROW <= ends[1] - ends[0] <= LARGEST and max(map(abs, ends)) <= LARGEST):
+            raise Mismatch("has an invalid range")
+        return cls(loss, kind, (ends[0], ends[1]), scale)
 
     @property
     def rate(self) -> float:
@@ -70,10 +104,9 @@ class Game:
         return y
 
 
-def game(loss: Any, outcome_range: Any) -> Game:
+def game(loss: object, outcome_range: object) -> Game:
     """The game of the Aggregating Algorithm for a loss by name."""
-    if not isinstance(loss, str) or loss not in ("square", "log", "brier"):
-        raise ParameterError(f"loss = {abbreviated(loss)}: give 'square', 'log' or 'brier'")
+    loss = str(PARAMETERS["loss"].kind.check("loss", loss))
     if loss == "square":
         return Game(loss, SUBSTITUTED, span(outcome_range), 2.0)
     if outcome_range is not None:
@@ -82,52 +115,29 @@ def game(loss: Any, outcome_range: Any) -> Game:
         )
     if loss == "brier":
         return Game(loss, SUBSTITUTED, (0.0, 1.0), 2.0)
-    return Game(loss, LIKELIHOOD, None, 1.0)
+    return LOG
 
 
-def averaged(outcome_range: Any, learning_rate: Any) -> Game:
+LOG = Game("log", LIKELIHOOD, None, 1.0)
+"""The game of the Bayesian Algorithm."""
+
+
+def averaged(outcome_range: object, learning_rate: object) -> Game:
     """The game of exponential weights: square loss, weighted means."""
     limits = span(outcome_range)
     if limits is None:
         raise ParameterError("outcome_range = None: exponential weights need a range given")
     scale = 0.5
     if learning_rate is not None:
-        scale = _number("learning_rate", learning_rate) * (limits[1] - limits[0]) ** 2
+        scale = positive("learning_rate", learning_rate) * (limits[1] - limits[0]) ** 2
         if not 1e-300 < scale < 1e300:
             raise ParameterError(
-                f"learning_rate = {abbreviated(learning_rate)}: it must be a number > 0"
+                f"learning_rate = {abbreviated(learning_rate)}: it must be from 1e-300 to 1e300 "
+                "times 1/(hi - lo)^2"
             )
     return Game("square", AVERAGED, limits, scale)
 
 
-def span(outcome_range: Any) -> tuple[float, float] | None:
+def span(outcome_range: object) -> tuple[float, float] | None:
     """(lo, hi) from a pair, or from a number Y for [-Y, Y]; None stays None."""
-    if outcome_range is None:
-        return None
-    if isinstance(outcome_range, Real):
-        high = _number("outcome_range", outcome_range)
-        low = -high
-    else:
-        try:
-            low, high = (_number("outcome_range", end) for end in outcome_range)
-        except ParameterError:
-            raise
-        except (TypeError, ValueError):
-            raise ParameterError(
-                f"outcome_range = {abbreviated(outcome_range)}: give Y for [-Y, Y], a pair (lo, hi), "
-                "or None"
-            ) from None
-    if not NARROW <= high - low <= LARGEST:
-        raise ParameterError(
-            f"outcome_range = {abbreviated(outcome_range)}: hi - lo must be from 1e-100 to 1e150"
-        )
-    return low, high
-
-
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool):
-        with suppress(OverflowError):
-            taken = float(value)
-            if abs(taken) <= LARGEST:
-                return taken
-    raise ParameterError(f"{name} = {abbreviated(value)}: it must be a finite number")
+    return Range(NARROW, LARGEST).check("outcome_range", outcome_range)

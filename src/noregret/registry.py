@@ -8,10 +8,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from noregret.declare.parameters import PARAMETERS, Parameter
 from noregret.errors import ParameterError
-from noregret.learner.parameters import PARAMETERS, Parameter
+
+if TYPE_CHECKING:
+    from noregret.learner.base import OnlineLearner
 
 __all__ = ["MODELS", "PARAMETERS", "Model", "Parameter", "make"]
 
@@ -24,7 +27,7 @@ class Model:
     guarantee: str
     cost: str
     parameters: tuple[str, ...]
-    yes_no: bool = False  # outcomes are 0 and 1, forecasts are probabilities
+    binary: bool = False  # outcomes are 0 and 1, forecasts are probabilities
     needs: tuple[str, ...] = ()  # parameters without a default
 
 
@@ -34,25 +37,25 @@ MODELS = {
     "aar": Model(
         "gaussian.learners.AAR",
         "loss <= best expert + Y^2 ln det(I + X'X/a), any data",
-        "3.5 n^2 flops a round, n^2 numbers",
+        "3.5 n^2 flops per round, n^2 numbers",
         _GAUSSIAN,
     ),
     "ridge": Model(
         "gaussian.learners.Ridge",
         "sum (y - m)^2/d = best expert's loss, exactly; clipped: loss <= best + 4Y^2 ln det",
-        "3.5 n^2 flops a round, n^2 numbers",
+        "3.5 n^2 flops per round, n^2 numbers",
         (*_GAUSSIAN, "clip"),
     ),
     "bayesian-ridge": Model(
         "gaussian.learners.BayesianRidge",
         "log loss = best expert's + 1/2 ln det(I + X'X/a), exactly",
-        "3.5 n^2 flops a round, n^2 numbers",
+        "3.5 n^2 flops per round, n^2 numbers",
         (*_GAUSSIAN, "noise_var"),
     ),
     "auto": Model(
         "experts.auto.Auto",
         "close to the best of 40 experts, ridge and AAR at 5 precisions x 4 drifts; no knobs",
-        "20 cores of 3.5 n^2 flops a round, 50 n^2 numbers",
+        "20 cores of 3.5 n^2 flops per round, 50 n^2 numbers",
         ("outcome_range", "kernels"),
     ),
     "kernel-lms": Model(
@@ -72,7 +75,7 @@ MODELS = {
     "oslog": Model(
         "sparse.oslog.OSLOG",
         "none that is true: the published bound is shown as a report",
-        "k^3/3 + 6 n^2 flops a round for k live weights, 2 n^2 numbers",
+        "k^3/3 + 6 n^2 flops per round for k live weights, 2 n^2 numbers",
         ("shrinkage", "passes", "start", "floor", "noise_var"),
     ),
     "safe-oslog": Model(
@@ -84,35 +87,35 @@ MODELS = {
     "bayesian-logistic": Model(
         "glm.learners.BayesianLogistic",
         "log loss <= best expert + 1/2 ln det(I + v/4 X'X) (exact averaging)",
-        "by method: adf 5 n^2 flops a round; the others keep all rounds",
+        "by method: adf 5 n^2 flops per round; the others keep all rounds",
         ("prior_var", "method", "family"),
-        yes_no=True,
+        binary=True,
     ),
     "map-logistic": Model(
         "glm.learners.MAPLogistic",
         "log loss <= a factor times the best expert's",
         "t n^2 flops in round t, t n numbers",
         ("prior_var", "history", "family"),
-        yes_no=True,
+        binary=True,
     ),
     "improper-logistic": Model(
         "glm.learners.ImproperLogistic",
         "log loss <= best expert with |w'x| <= B + O(B n ln T)",
-        "5 n^2 flops a round, n^2 numbers",
+        "5 n^2 flops per round, n^2 numbers",
         ("margin_bound", "regularisation"),
-        yes_no=True,
+        binary=True,
     ),
     "safe-logistic": Model(
         "experts.safe.SafeLogistic",
         "the best of averaging and mode, + ln 2",
         "that of both",
         ("prior_var", "method"),
-        yes_no=True,
+        binary=True,
     ),
 }
 
 
-def make(name: str, given: Mapping[str, Any] | None = None) -> Any:
+def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[Any]:
     """A learner by name; parameters by their names, as text or as what the constructor takes.
 
     >>> make("aar", {"prior_precision": "0.5"})
@@ -133,4 +136,7 @@ def make(name: str, given: Mapping[str, Any] | None = None) -> Any:
         if key not in chosen:
             raise ParameterError(f"{name} needs {key}: {PARAMETERS[key].help}")
     module, _, maker = model.home.rpartition(".")
-    return getattr(importlib.import_module(f"noregret.{module}"), maker)(**chosen)
+    made: OnlineLearner[Any] = getattr(importlib.import_module(f"noregret.{module}"), maker)(
+        **chosen
+    )
+    return made

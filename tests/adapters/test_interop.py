@@ -78,7 +78,7 @@ def test_certificates_speak_of_the_weighted_stream(drift: float) -> None:
         (nr.Ridge(clip=1.0), np.ones(60), "clip"),
         (nr.AAR(kernel=RBF()), np.ones(60), "kernel"),
     ],
-    ids=["negative", "zero", "abbreviated", "nan", "clip", "kernel"],
+    ids=["negative", "zero", "short", "nan", "clip", "kernel"],
 )
 def test_weights_that_are_refused(learner: Any, weights: np.ndarray, words: str) -> None:
     with pytest.raises(InputError, match=words):

@@ -98,7 +98,7 @@ def test_the_running_bound_is_that_of_the_certificate(tmp_path: Path, data: Path
         assert bound[t] == pytest.approx(learner.certificate().bound, rel=1e-9), t
 
 
-@pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if not entry.yes_no])
+@pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if not entry.binary])
 def test_every_model_runs(data: Path, model: str) -> None:
     given = {"kernel": "rbf", "outcome_range": "100"}
     more = [(f"--{key.replace('_', '-')}", given[key]) for key in MODELS[model].needs]
@@ -112,7 +112,7 @@ def test_a_model_that_needs_a_parameter_says_so(data: Path, capsys) -> None:
     assert "klms-net needs outcome_range: Y for [-Y, Y]" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if entry.yes_no])
+@pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if entry.binary])
 def test_every_yes_no_model_runs(tmp_path: Path, model: str, capsys) -> None:
     frame = stream(60).with_columns(y=(pl.col("y") > 0).cast(pl.Int64))
     path = write(frame, tmp_path / "data.csv")

@@ -92,7 +92,7 @@ def test_a_signal_is_heard_within_a_block(tmp_path: Path, monkeypatch, chosen) -
 
 def test_a_slow_learner_gets_fewer_rows_at_a_time(tmp_path: Path, monkeypatch) -> None:
     """Pieces of a learner that takes 10 ms a row last a fraction of a second; quick ones grow."""
-    from noregret.cli import pace as clock
+    from noregret.cli import session as clock
     from noregret.running.player import Player
 
     now = [0.0]
@@ -415,7 +415,7 @@ def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
 def test_killed_at_random_instants_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
     """kill -9 of runs over files and pipes; NOREGRET_KILLS=200 for more of them."""
     kills = int(os.environ.get("NOREGRET_KILLS", "40"))
-    driver = Path(__file__).parent / "kills.py"
+    driver = Path(__file__).parents[1] / "kills.py"
     found = subprocess.run(
         [sys.executable, str(driver), str(tmp_path), str(kills), "1"],
         stdout=subprocess.PIPE,

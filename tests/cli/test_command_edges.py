@@ -14,14 +14,14 @@ import pytest
 
 import noregret as nr
 from commands import noregret, stream, write
-from noregret.cli.session import Session
+from noregret.cli.state import Saving
 from noregret.errors import SourceError
 from noregret.inputs.tables import Frame
 from noregret.running.player import Player, rounds_of
 from noregret.sources import Source, lines
-from noregret.sources.ahead import ahead
 from noregret.sources.block import Block, Reading
 from noregret.sources.encoding import Encoding, Piece
+from noregret.sources.prefetch import prefetch
 
 RNG = np.random.default_rng(2)
 
@@ -82,6 +82,35 @@ def test_the_last_bound_of_a_piece_where_none_runs_along() -> None:
     assert played.bound[-1] > 0.0
 
 
+def test_any_learner_may_know_the_bound_of_every_round() -> None:
+    """What a learner's `running_bound` says goes to the rows; sums of an earlier run go on."""
+
+    class Counting:
+        def __init__(self) -> None:
+            self.rounds = 0
+
+        def after(self, _, y):
+            self.rounds += len(y)
+            return np.arange(self.rounds - len(y), self.rounds) + 1.0
+
+        def stored(self) -> list[int]:
+            return [self.rounds]
+
+        def resume(self, stored) -> None:
+            (self.rounds,) = stored
+
+    class Own(nr.OSLOG):
+        def running_bound(self) -> Counting:
+            return Counting()
+
+    X, y = RNG.normal(size=(6, 2)).tolist(), RNG.uniform(-1, 1, size=6).tolist()
+    player, other = Player("own", Own()), Player("own", Own())
+    assert player.play(piece(X, y)).bound.tolist() == [1, 2, 3, 4, 5, 6]
+    other.resume(player.running.stored())
+    assert other.play(piece(X[:2], y[:2])).bound.tolist() == [7, 8]
+    assert nr.OSLOG().running_bound() is None
+
+
 def test_rows_with_and_without_outcome_keep_their_places() -> None:
     nan = math.nan
     X = RNG.normal(size=(7, 2))
@@ -118,7 +147,7 @@ def test_a_row_that_does_not_fit_in_float64_is_a_bad_row() -> None:
 
 
 def test_outcomes_that_are_neither_0_nor_1_are_bad_rows() -> None:
-    player = Player("map", nr.MAPLogistic(), yes_no=True)
+    player = Player("map", nr.MAPLogistic(), binary=True)
     reading = Reading("data.csv", allowed=2)
     player.play(piece([[1.0], [2.0], [3.0], [4.0]], [1.0, 0.5, 0.0, 2.0]), reading)
     assert (reading.bad, player.rounds) == (2, 2)
@@ -156,13 +185,13 @@ def test_a_run_that_breaks_can_go_on_where_its_state_says(
     data = write(frame, tmp_path / "data.csv")
     state = tmp_path / "s.nr"
     saved: list[tuple[int, int]] = []
-    store = Session._store
+    store = Saving.store
 
-    def counted(self, path: str) -> None:
-        saved.append((self.rows, self.last))
-        store(self, path)
+    def counted(self, session, output) -> None:
+        saved.append((session.rows, session.last))
+        store(self, session, output)
 
-    monkeypatch.setattr(Session, "_store", counted)
+    monkeypatch.setattr(Saving, "store", counted)
     chosen = ("-y", "y", "-m", "aar", "-q", "--state", state, "--save-every", every)
     assert noregret("run", data, *chosen) == 0
     assert saved[-1] == (60, 61)  # the header is line 1
@@ -275,9 +304,9 @@ def test_errors_and_ends_of_what_is_read_ahead() -> None:
 
     taken = []
     with pytest.raises(SourceError, match="line 2 is bad"):
-        taken.extend(ahead(failing()))
+        taken.extend(prefetch(failing()))
     before = threading.active_count()
-    some = ahead(iter(range(1000)))
+    some = prefetch(iter(range(1000)))
     assert next(some) == 0
     some.close()
     assert threading.active_count() <= before
@@ -335,4 +364,4 @@ def test_the_calendar_is_the_clock_on_the_wall() -> None:
 def test_only_what_arrives_is_waited_for() -> None:
     """A pipe's chunks come as they are; a file object in memory has no descriptor."""
     with pytest.raises(io.UnsupportedOperation):
-        list(lines.chunks_of_pipe(io.BytesIO(b"a,y\n")))
+        list(lines.chunks_of_pipe(io.BytesIO(b"a,y\n"), Reading("-")))

@@ -253,10 +253,10 @@ def test_a_joiner_has_paid_what_the_mixture_paid() -> None:
     pool = nr.AggregatingAlgorithm(["a", "b"], outcome_range=(LO, HI), share=SHARE)
     for row, y in zip(SAID[:4], Y[:4], strict=True):
         pool.learn_one({"a": float(row[0]), "b": float(row[1])}, float(y))
-    mix = pool._state[1].totals().mix
+    mix = pool._state.pool.totals().mix
     pool.join("c", 0.25)
     assert pool.losses_["c"] == pytest.approx(mix, rel=1e-12)
-    totals = pool._state[1].totals()
+    totals = pool._state.pool.totals()
     assert np.exp(totals.log_prior) == pytest.approx([0.375, 0.375, 0.25], rel=1e-12)
     stay = -np.log(1 - SHARE + SHARE * np.array([0.375, 0.375, 0.25])) * 3 / ETA
     assert totals.staying == pytest.approx(stay, rel=1e-12)

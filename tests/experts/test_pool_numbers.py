@@ -254,4 +254,4 @@ def test_chunks_are_one_replay() -> None:
     whole = nr.aggregate(said, y, share=0.01)
     assert np.concatenate(parts).tolist() == whole.forecast.tolist()
     assert whole.pool is not None
-    assert learned(pool._state[1]) == learned(whole.pool)
+    assert learned(pool._state.pool) == learned(whole.pool)

@@ -16,7 +16,7 @@ from scipy.stats import norm
 import noregret as nr
 from noregret.errors import InputError, OutcomeError
 from noregret.reference import pool as twin
-from pools import Game, games, learned, seeds, shares
+from pools import Game, games, learned, seeds, shares, state
 
 EXACT = 1e-10
 
@@ -62,14 +62,14 @@ def test_three_ways_to_sleep(nothing: Any) -> None:
     table = nr.aggregate(rows, y, outcome_range=1.0)
     assert forecasts == table.forecast.tolist()
     assert table.pool is not None
-    assert learned(pool._state[1]) == learned(table.pool)
+    assert learned(pool._state.pool) == learned(table.pool)
 
 
 @pytest.mark.parametrize("loss", ["square", "log", "brier"])
 def test_everybody_asleep_is_refused(loss: str) -> None:
     pool = nr.AggregatingAlgorithm(["a", "b"], loss=loss)
     pool.learn_one({"a": 0.5, "b": 0.25}, 1.0)
-    before = learned(pool._state[1])
+    before = state(pool)
     empty: list[Any] = [{}, {"a": None}, {"a": math.nan, "b": None}, [math.nan, math.nan]]
     for x in empty:
         for call in (
@@ -82,7 +82,7 @@ def test_everybody_asleep_is_refused(loss: str) -> None:
                 call()
     with pytest.raises(InputError, match="every expert sleeps in row 1: at least one must"):
         nr.aggregate([[0.5, 0.1], [math.nan, math.nan]], [0.0, 1.0], loss=loss)
-    assert learned(pool._state[1]) == before
+    assert state(pool) == before
 
 
 # Joiners ------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_probability_zero_kills_and_a_share_revives() -> None:
 def test_an_outcome_that_nobody_thought_possible_is_refused(share: float) -> None:
     pool = nr.AggregatingAlgorithm(["a", "b"], loss="log", share=share)
     pool.learn_one([0.5, 0.3], 1.0)
-    before = learned(pool._state[1])
+    before = state(pool)
     with pytest.raises(OutcomeError, match=r"y = 1.0: every expert awake gave it probability 0"):
         pool.learn_one([0.0, 0.0], 1.0)
     with pytest.raises(OutcomeError, match="every expert awake gave it probability 0"):
@@ -239,7 +239,7 @@ def test_an_outcome_that_nobody_thought_possible_is_refused(share: float) -> Non
         pool.replay([[0.5, 0.5], [0.0, 0.0]], [1.0, 1.0])
     with pytest.raises(OutcomeError, match="every expert awake gave it probability 0"):
         pool.partial_fit([[0.5, 0.5], [1.0, 1.0]], [1.0, 0.0])
-    assert learned(pool._state[1]) == before
+    assert state(pool) == before
     pool.learn_one([0.0, 0.4], 0.0)
     assert pool.n_samples_seen_ == 2
 
@@ -247,7 +247,7 @@ def test_an_outcome_that_nobody_thought_possible_is_refused(share: float) -> Non
 def test_only_the_dead_are_awake() -> None:
     pool = nr.AggregatingAlgorithm(["a", "b"], loss="log")
     pool.learn_one([0.0, 0.5], 1.0)
-    before = learned(pool._state[1])
+    before = state(pool)
     for call in (
         lambda: pool.predict_one([0.5, None]),
         lambda: pool.learn_one([0.5, None], 1.0),
@@ -256,4 +256,4 @@ def test_only_the_dead_are_awake() -> None:
     ):
         with pytest.raises(InputError):
             call()
-    assert learned(pool._state[1]) == before
+    assert state(pool) == before

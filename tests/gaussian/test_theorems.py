@@ -15,8 +15,6 @@ from noregret.errors import ParameterError
 from noregret.reference import exact, linear
 from strategies import Rows, drift_schedules, drifts, precisions, rows
 
-settings.register_profile("theorems", max_examples=150, deadline=None, derandomize=True)
-
 
 def learners(a: float, drift, Y: float) -> list:
     return [
@@ -42,7 +40,7 @@ def check_all(learner, data: Rows, Y: np.ndarray) -> None:
         assert json.loads(certificate.to_json())["holds"] is True
 
 
-@settings(settings.get_profile("theorems"))
+@settings(max_examples=150, deadline=None)
 @given(rows(), precisions)
 def test_every_certificate_holds_in_every_round_fixed(data: Rows, a: float) -> None:
     Y = max(float(np.abs(data.Y).max()), 1e-3)
@@ -50,7 +48,7 @@ def test_every_certificate_holds_in_every_round_fixed(data: Rows, a: float) -> N
         check_all(learner, data, data.y)
 
 
-@settings(settings.get_profile("theorems"))
+@settings(max_examples=150, deadline=None)
 @given(rows(), precisions, drifts)
 def test_every_certificate_holds_in_every_round_drifting(data: Rows, a: float, q: float) -> None:
     Y = max(float(np.abs(data.Y).max()), 1e-3)
@@ -157,7 +155,7 @@ def test_a_bound_that_the_user_vouched_for_and_the_stream_broke() -> None:
     assert any("reached 1.5" in a.text and not a.met for a in broken.assumptions)
     assert "withdrawn" in str(broken)
     assert json.loads(broken.to_json())["bound"] is None
-    assert learner.certificate().holds is True  # nothing declared_bound for, nothing broken
+    assert learner.certificate().holds is True  # nothing declared, nothing broken
 
     by_name = {
         c.name: c for c in learner.certificates(feature_bound=1.0, norm_bound=9.0, outcome_bound=2)

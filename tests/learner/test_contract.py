@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 
 import pandas as pd  # noqa: F401  # frames of these libraries come back as they came
-import polars as pl  # noqa: F401
-import pyarrow as pa  # noqa: F401
+import polars as pl  # noqa: F401  # as above
+import pyarrow as pa  # noqa: F401  # as above
 import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 
@@ -70,6 +70,13 @@ LEARNERS = [
     nr.Delayed(nr.AAR(0.3)),
     nr.Delayed(nr.ImproperLogistic(2.0)),
 ]
+
+
+def test_every_public_learner_is_here() -> None:
+    public = {getattr(nr, name) for name in nr.__all__}
+    learners = {one for one in public if isinstance(one, type) and hasattr(one, "learn_one")}
+    abstract = {one for one in learners if one.__name__ in ("Learner", "OnlineLearner")}
+    assert learners - abstract == {type(learner) for learner in LEARNERS}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

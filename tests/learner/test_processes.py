@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret import locks
+from noregret.learner import locks
 from stored import CASES, bits, extended, proofs
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -329,7 +329,7 @@ def test_first_rounds_of_several_threads() -> None:
     for _ in range(40):
         learner = nr.Ridge()
         x = np.array([1.0, 2.0])
-        together(*[lambda: learner.learn_one(x, 1.0)] * THREADS)  # noqa: B023
+        together(*[lambda: learner.learn_one(x, 1.0)] * THREADS)  # noqa: B023  # called at once
         assert learner.n_samples_seen_ == THREADS
         total = THREADS * 5.0
         assert_allclose(learner.coef_, np.array([1.0, 2.0]) * THREADS / (1.0 + total), rtol=1e-12)
@@ -487,9 +487,9 @@ def test_a_look_is_not_mixed_with_another_threads_look() -> None:
 LONGER = [
     ("replay", "replay"),
     ("replay", "fit"),
-    ("grown", "merge"),
+    ("extended", "merge"),
     ("merge", "merge"),
-    ("grown", "deepcopy"),
+    ("extended", "deepcopy"),
     ("coefficients", "coef_"),
 ]
 
@@ -498,7 +498,7 @@ LONGER = [
     ("step", "call", "named"),
     [
         *((step, call, named) for step, call in LONGER for named in (False, True)),
-        ("grown", "grow", True),
+        ("extended", "grow", True),
     ],
 )
 def test_a_round_in_the_midst_of_a_longer_call_waits(step: str, call: str, named: bool) -> None:

@@ -170,7 +170,7 @@ def test_parameters_that_make_no_sense(wrong: dict) -> None:
 
 
 def test_expansions_that_make_no_sense() -> None:
-    with pytest.raises(ParameterError, match="one coefficient a point"):
+    with pytest.raises(ParameterError, match="one coefficient per point"):
         nr.Expansion([[0.0]], [1.0, 2.0])
     with pytest.raises(ParameterError, match=r"width = 1\.5"):
         nr.Expansion([[0.0]], [1.0], 1.5)

@@ -65,10 +65,8 @@ class Mutant:
         return re.search(rf"^(killed|HUNG) .*{re.escape(str(self))}", log, re.MULTILINE) is not None
 
     def __str__(self) -> str:
-        def abbreviated(text: str) -> str:
-            return " ".join(text.split())[:70]
-
-        return f"{self.path}: {abbreviated(self.old)} -> {abbreviated(self.new) or 'nothing'} ({self.why})"
+        old, new = (" ".join(text.split())[:70] for text in (self.old, self.new))
+        return f"{self.path}: {old} -> {new or 'nothing'} ({self.why})"
 
 
 @dataclass
@@ -168,6 +166,17 @@ def killer(folder: Path) -> str:
     return found[1] if found else text.strip()[-100:]
 
 
+def mutants() -> list[Mutant]:
+    """Every mutant of the table."""
+    import table
+
+    return [
+        Mutant(path, *change, tuple(f"tests/{test}" for test in tests))
+        for path, (tests, changes) in table.MUTANTS.items()
+        for change in changes
+    ]
+
+
 def main() -> int:
     """Run the table; 0 if every survivor is known to be equivalent."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -180,25 +189,21 @@ def main() -> int:
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True  # a mutant's must not be found by the next
     import hypothesis  # noqa: F401  # loaded once, for all children
-    import numba  # noqa: F401
-    import pytest  # noqa: F401
-    import scipy.linalg  # noqa: F401
-    import sklearn.gaussian_process.kernels  # noqa: F401
+    import numba  # noqa: F401  # as above
+    import pytest  # noqa: F401  # as above
+    import scipy.linalg  # noqa: F401  # as above
+    import sklearn.gaussian_process.kernels  # noqa: F401  # as above
     import table
 
-    mutants = [
-        Mutant(path, *change, tuple(f"tests/{test}" for test in tests))
-        for path, (tests, changes) in table.MUTANTS.items()
-        for change in changes
-    ]
-    for mutant in mutants:
+    due = mutants()
+    for mutant in due:
         mutant.text()
     wanted = chosen.only.split("|")
-    mutants = [mutant for mutant in mutants if any(text in str(mutant) for text in wanted)]
+    due = [mutant for mutant in due if any(text in str(mutant) for text in wanted)]
     dead = "".join(Path(log).read_text() for log in chosen.done)
-    mutants = [mutant for mutant in mutants if not mutant.dead_in(dead)]
+    due = [mutant for mutant in due if not mutant.dead_in(dead)]
     with tempfile.TemporaryDirectory(prefix="mutants-") as base:
-        return play(mutants, Path(base), chosen.jobs, table.EQUIVALENT)
+        return play(due, Path(base), chosen.jobs, table.EQUIVALENT)
 
 
 def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, str], str]) -> int:

@@ -24,7 +24,7 @@ SCRATCH = "every core clears FRESH itself: this is a second belt"
 EQUIVALENT: dict[tuple[str, str], str] = {
     ("_ops/primal.py", "looks are never reused"): "slower, the same numbers: a look is made again",
     (
-        "_ops/space.py",
+        "_ops/door.py",
         "NaN admitted",
     ): "the look at NaN is NaN, which answers OVERFLOW: the careful "
     "lane then refuses x by name all the same",

@@ -42,12 +42,12 @@ MUTANTS = {
                 "a numerical refusal ends the run",
             ),
             (
-                "played.bound[rows.stop - 1] = self.certificate.bound",
-                "played.bound[rows.stop - 1] = 0.0",
+                "said.bound[-1] = self.certificate.bound",
+                "said.bound[-1] = 0.0",
                 "the last bound is 0",
             ),
             (
-                "            played.bound[rows] = running\n",
+                "            said.bound[:] = bounds\n",
                 "            pass\n",
                 "no running bound",
             ),
@@ -59,18 +59,22 @@ MUTANTS = {
                 "runs of rows cut one too early",
             ),
             (
-                "reading.skip(int(piece.places[row]), complaint)",
-                "reading.skip(row, complaint)",
+                "reading.skip(int(part.places[0]), complaint)",
+                "reading.skip(0, complaint)",
                 "the place of a refused row",
             ),
-            ("refuse(at, str(refused))", "None", "a refused row is not counted"),
-            ("played, at + t, refuse)", "played, at, refuse)", "rows one by one go to one place"),
+            ("complaint = str(refused)", "return", "a refused row is not counted"),
             (
-                "if self.yes_no and not np.isin(y, (0.0, 1.0)).all():",
+                "said.rows(t, t + 1), reading)",
+                "said.rows(0, 1), reading)",
+                "rows one by one go to one place",
+            ),
+            (
+                "if self.binary and not np.isin(y, (0.0, 1.0)).all():",
                 "if False:",
                 "outcomes that are neither 0 nor 1",
             ),
-            (">= CROSSOVER", ">= 10**9", "wide rows in blocks"),
+            ("return in_blocks(", "return False and in_blocks(", "wide rows in blocks"),
         ],
     ),
     "cli/session.py": (
@@ -81,19 +85,14 @@ MUTANTS = {
                 "                self.rows = len(piece.y)\n",
                 "rows of the last piece",
             ),
-            ("int(piece.places[-1]), True", "int(piece.places[0]), True", "where a run stopped"),
+            ("int(piece.places[-1]) +", "int(piece.places[0]) +", "where a run stopped"),
             (
-                "self.rows - saved >= save_every",
-                "self.rows - saved > save_every",
-                "saved one piece late",
-            ),
-            (
-                "if state is not None and whole and self.rows > saved:",
-                "if state is not None and self.rows > saved:",
+                "if saving is not None and whole and self.rows > saving.rows:",
+                "if saving is not None and self.rows > saving.rows:",
                 "a piece half taken is saved",
             ),
             (
-                "if state is not None and whole and self.rows > saved:",
+                "if saving is not None and whole and self.rows > saving.rows:",
                 "if False:",
                 "nothing is saved at the end",
             ),
@@ -101,26 +100,23 @@ MUTANTS = {
             ("return 1 if failed else 0", "return 0", "a failing certificate succeeds"),
             ("if c.holds is False]", "if c.holds is None]", "which certificates fail"),
             (
-                "                if self.stop.signal:\n                    break\n",
-                "",
-                "signals are not heard",
-            ),
-            (
-                "if path in taken and (path.is_file() or not path.exists()):",
+                "if self.stop.signal and not self.source.live:",
                 "if False:",
-                "data are written over",
+                "signals are not heard",
             ),
             ("        self.reading.wanted = encoding.wanted()\n", "", "all columns are read"),
             ("            recall(state, self)\n", "", "a state is never read"),
         ],
     ),
+    "cli/apart.py": (PLAY, [("if own in taken:", "if False:", "data are written over")]),
     "cli/state.py": (
         PLAY,
         [
+            ("rows - self.rows >= self.every", "rows - self.rows > self.every", "saved late"),
             ('_head(key, source["head"][0]) != source["head"]', "False", "a changed file goes on"),
             (
-                'session.reading.past = session.last = int(source["last"])',
-                'session.reading.past = int(source["last"])',
+                'session.last = int(source["last"])',
+                "pass",
                 "the last place is forgotten",
             ),
             ("if asked[name] != before:", "if False:", "a state of another run"),
@@ -128,7 +124,7 @@ MUTANTS = {
             ("_chosen(learner) != _chosen(player.learner)", "False", "other parameters go on"),
             ('if key and source["key"] == key:', "if key:", "another file is skipped into"),
             (
-                '    session.reading.kinds |= {str(k): str(v) for k, v in kept["kinds"].items()}\n',
+                "    session.reading.kinds |= encoding.kinds\n",
                 "",
                 "kinds of columns are forgotten",
             ),
@@ -142,10 +138,14 @@ MUTANTS = {
                 "",
                 "bad rows of an earlier run count again",
             ),
-            ("if self.bad > self.allowed:", "if self.bad >= self.allowed:", "one bad row too few"),
             (
+                "if self.bad >= self.allowed:",
+                "if self.bad + 1 >= self.allowed:",
+                "one bad row too few",
+            ),
+            (
+                "if self.bad >= self.allowed:",
                 "if self.bad > self.allowed:",
-                "if self.bad > self.allowed + 1:",
                 "one bad row too many",
             ),
             (
@@ -216,7 +216,7 @@ MUTANTS = {
             ("        if name in names[:i]:\n", "        if False:\n", "two columns of one name"),
         ],
     ),
-    "sources/ahead.py": (
+    "sources/prefetch.py": (
         READ,
         [
             (

@@ -93,7 +93,7 @@ MUTANTS = {
         FILES,
         [
             ("            os.fsync(fd)\n        new", "        new", "not flushed to the disk"),
-            ("        _settle(path.parent)\n", "", "the folder is not flushed"),
+            ("    settle(path.parent)\n", "", "the folder is not flushed"),
             (
                 "                os.fchmod(fd, mode)\n",
                 "                pass\n",
@@ -101,8 +101,8 @@ MUTANTS = {
             ),
             ("0o666 if mode is None else 0o600", "0o666", "open to all while it is written"),
             (
-                "                beside.unlink()\n",
-                "                pass\n",
+                "                    left.unlink()\n",
+                "                    pass\n",
                 "neighbours are left behind",
             ),
             (

@@ -146,25 +146,29 @@ MUTANTS = {
         POOL,
         [
             (
-                "cells[STAY] = np.log1p(-share * (1.0 - prior))",
-                "cells[STAY] = np.log1p(-share)",
+                "cells[mixing.STAY] = np.log1p(-share * (1.0 - prior))",
+                "cells[mixing.STAY] = np.log1p(-share)",
                 "what it costs to stay",
             ),
-            ("cells[PRIOR, :-1] += math.log1p(-weight)", "pass", "a joiner takes nothing"),
+            ("cells[mixing.PRIOR, :-1] += math.log1p(-weight)", "pass", "a joiner takes nothing"),
             (
                 "            cells[row, -1] = totals.mix\n",
                 "            cells[row, -1] = 0.0\n",
                 "a joiner has paid nothing",
             ),
             (
-                "max(book[REACH, 1] - 1.0 / book[RATE, 0], 0.0)",
-                "book[REACH, 1]",
+                "max(book[mixing.REACH, 1] - 1.0 / book[mixing.RATE, 0], 0.0)",
+                "book[mixing.REACH, 1]",
                 "one stay too many",
             ),
-            ("paid=cells[PAID] + cells[PAID + 1]", "paid=cells[PAID]", "compensation dropped"),
             (
-                "loss=float(book[LOSS].sum())",
-                "loss=float(book[LOSS, 0])",
+                "paid=cells[mixing.PAID] + cells[mixing.PAID + 1]",
+                "paid=cells[mixing.PAID]",
+                "compensation dropped",
+            ),
+            (
+                "loss=float(book[mixing.LOSS].sum())",
+                "loss=float(book[mixing.LOSS, 0])",
                 "compensation dropped, loss",
             ),
             (
@@ -178,14 +182,18 @@ MUTANTS = {
                 "copies share",
             ),
             (
-                "best_course=float(book[BEST, 1])",
-                "best_course=float(book[BEST, 0])",
+                "best_course=float(book[mixing.BEST, 1])",
+                "best_course=float(book[mixing.BEST, 0])",
                 "the price is in the comparator",
             ),
-            ("switches=int(book[CHANGES, 0])", "switches=int(book[CHANGES, 1])", "switches"),
             (
-                "np.log1p(-totals.share * -np.expm1(cells[PRIOR]))",
-                "np.log1p(-totals.share * cells[PRIOR])",
+                "switches=int(book[mixing.CHANGES, 0])",
+                "switches=int(book[mixing.CHANGES, 1])",
+                "switches",
+            ),
+            (
+                "np.log1p(-totals.share * -np.expm1(cells[mixing.PRIOR]))",
+                "np.log1p(-totals.share * cells[mixing.PRIOR])",
                 "what it costs to stay after a joiner",
             ),
         ],

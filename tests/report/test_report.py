@@ -208,7 +208,7 @@ def test_pit_and_coverage_of_the_right_distribution() -> None:
 
 
 def test_several_outcomes_are_refused() -> None:
-    with pytest.raises(OutcomeError, match="one outcome a round"):
+    with pytest.raises(OutcomeError, match="one outcome per round"):
         report.play(nr.AAR(), np.ones((3, 1)), np.ones((3, 2)))
     with pytest.raises(InputError, match="at least one recording"):
         report.page([])

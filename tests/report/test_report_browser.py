@@ -1,7 +1,7 @@
 """The report in a real browser: it draws, it loads nothing, it does not complain.
 
-Needs Chromium and Playwright for Python: `make browser` installs the latter, CI both; without them it
-skips.
+Needs Chromium and Playwright for Python: `make browser` installs the latter, CI both; without them
+it skips.
 """
 
 from __future__ import annotations

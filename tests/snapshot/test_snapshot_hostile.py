@@ -370,7 +370,7 @@ def test_deep_and_long_headers() -> None:
 
 
 class Stranger:
-    def predict_one(self, x):  # noqa: ARG002
+    def predict_one(self, x):  # noqa: ARG002  # as a learner has it
         return 0.0
 
     def learn_one(self, x, y):

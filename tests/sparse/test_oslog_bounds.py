@@ -166,7 +166,7 @@ def check_safe(learner: nr.SafeOSLOG, X: np.ndarray, y: np.ndarray) -> None:
     for certificate in learner.certificates():
         assert certificate.holds is True, str(certificate)
         assert certificate.rounds == len(y)
-    main, totals = learner.certificate(), learner._state[1].totals()
+    main, totals = learner.certificate(), learner._state.pool.totals()
     aar, alone = (
         nr.AAR(learner.prior_precision),
         nr.OSLOG(learner.shrinkage, start=learner.start, floor=learner.floor),

@@ -257,7 +257,7 @@ def test_slog_refuses_what_makes_no_sense() -> None:
         with pytest.raises(OutcomeError) as wrong:
             nr.SLOG().fit([[1.0]], y)
         assert shown in str(wrong.value)
-    with pytest.raises(OutcomeError, match="one outcome a round"):
+    with pytest.raises(OutcomeError, match="one outcome per round"):
         nr.SLOG().fit([[1.0]], [[1.0, 2.0]])
 
 

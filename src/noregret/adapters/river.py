@@ -13,7 +13,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from river import base, proba
@@ -25,15 +25,23 @@ from noregret.gaussian.learners import AAR
 from noregret.glm.labels import label_of
 from noregret.glm.learners import ImproperLogistic
 from noregret.inputs.values import abbreviated
+from noregret.learner.base import Learner
 from noregret.learner.replay import module
+from noregret.types import Outcome, Outcomes
 
 __all__ = ["RiverClassifier", "RiverRegressor"]
+
+
+Named = dict[Any, Any]
+"""A row as River has it."""
+Frame = Any  # of pandas
+Label = Any  # a number, a word, True or False
 
 
 class _Adapter:
     """What both share: the learner as it was given, and a copy of it that learns."""
 
-    def __init__(self, learner: Any) -> None:
+    def __init__(self, learner: Learner) -> None:
         self.learner = learner  # River clones parameters: this one never learns
         self.model = clone(learner)
 
@@ -50,8 +58,8 @@ class _Adapter:
     def _fitted(self) -> bool:
         return bool(getattr(self.model, "__sklearn_is_fitted__", lambda: True)())
 
-    def _rows(self, X: Any) -> list[dict[Any, Any]]:
-        rows: list[dict[Any, Any]] = X.to_dict(orient="records")
+    def _rows(self, X: Frame) -> list[Named]:
+        rows: list[Named] = X.to_dict(orient="records")
         return rows
 
 
@@ -75,14 +83,14 @@ class RiverRegressor(_Adapter, base.MiniBatchRegressor):
     """
 
     @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+    def _unit_test_params(cls) -> Iterator[dict[str, Learner]]:
         yield {"learner": AAR()}
 
-    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+    def learn_one(self, x: Named, y: Outcome) -> None:
         """Learn one round."""
         self.model.learn_one(x, y)
 
-    def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:  # noqa: FBT001, FBT002  # River's
+    def predict_one(self, x: Named, with_dist: bool = False) -> Any:  # noqa: FBT001, FBT002  # River's
         """Forecast; with `with_dist` River's Gaussian, of learners that have a distribution."""
         if not with_dist:
             return self.model.predict_one(x)
@@ -93,11 +101,11 @@ class RiverRegressor(_Adapter, base.MiniBatchRegressor):
         normal = self.model.predictive(x)
         return proba.Gaussian._from_state(n=1, m=normal.mean, var=normal.var, ddof=0)
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Frame, y: Outcomes) -> None:
         """Learn all rows of a frame, in order."""
         self.model.partial_fit(X, y)
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: Frame) -> Any:
         """Forecasts at all rows of a frame, as a Series with its index."""
         if self._fitted():
             found = self.model.predict(X)
@@ -107,7 +115,7 @@ class RiverRegressor(_Adapter, base.MiniBatchRegressor):
 
 
 class RiverClassifier(_Adapter, base.MiniBatchClassifier):
-    """A yes-or-no learner as a River classifier of two classes.
+    """A learner of binary outcomes as a River classifier of two classes.
 
     Labels are False and True (or 0 and 1), or any two: the first that comes is the negative one.
 
@@ -122,19 +130,19 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
     {False: 0.413, True: 0.587}
     """
 
-    def __init__(self, learner: Any) -> None:
+    def __init__(self, learner: Learner) -> None:
         super().__init__(learner)
-        self.labels: list[Any] = []
+        self.labels: list[Label] = []
 
     @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+    def _unit_test_params(cls) -> Iterator[dict[str, Learner]]:
         yield {"learner": ImproperLogistic()}
 
     @property
     def _multiclass(self) -> bool:
         return False
 
-    def _labels_with(self, y: Any, labels: list[Any]) -> list[Any]:
+    def _labels_with(self, y: Outcome, labels: list[Label]) -> list[Label]:
         """The labels, once y is among them."""
         label = label_of(y)
         if label is None:
@@ -151,13 +159,13 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
             )
         return [*labels, label]
 
-    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+    def learn_one(self, x: Named, y: Outcome) -> None:
         """Learn one round."""
         labels = self._labels_with(y, self.labels)
         self.model.learn_one(x, labels.index(y))
         self.labels = labels
 
-    def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: Named, **_: object) -> dict[Label, float]:
         """The probabilities of both labels; of one alone while no other has been seen."""
         labels = self.labels
         if len(labels) == 1:
@@ -166,7 +174,7 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
         no, yes = labels or (False, True)
         return {no: 1.0 - p, yes: p}
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Frame, y: Iterable[Label]) -> None:
         """Learn all rows of a frame, in order."""
         labels, numbers = self.labels, []
         for label in y:
@@ -175,12 +183,12 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):
         self.model.partial_fit(X, numbers)
         self.labels = labels
 
-    def predict_proba_many(self, X: Any) -> Any:
+    def predict_proba_many(self, X: Frame) -> Any:
         """The probabilities of both labels at all rows of a frame."""
         rows = [self.predict_proba_one(x) for x in self._rows(X)]
         return module("pandas", "predict_proba_many").DataFrame(rows, index=X.index)
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: Frame) -> Any:
         """The likelier label at all rows of a frame."""
         found = [self.predict_one(x) for x in self._rows(X)]
         return module("pandas", "predict_many").Series(found, index=X.index)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from noregret.cli.options import model_options, parameters_of
@@ -34,7 +32,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 @model_options
 @click.option("--rounds", type=click.IntRange(2), default=100, show_default=True)
 @click.option("--n", type=click.IntRange(1), default=3, show_default=True, help="Its features.")
-def command(name: str, model: str, rounds: int, n: int, **options: Any) -> int:
+def command(name: str, model: str, rounds: int, n: int, **options: object) -> int:
     """Play a learner against NAME, the stream of a lower-bound proof."""
     from noregret import adversaries
     from noregret.cli import show
@@ -62,4 +60,4 @@ def command(name: str, model: str, rounds: int, n: int, **options: Any) -> int:
     screen.print(show.grid(f"{model} against {name}, {rounds} rounds", ["", ""], rows))
     found = learner.certificates()
     screen.print(show.certificates(found))
-    return 1 if any(one.holds is False for one in found) else 0
+    return show.exit_code(found)

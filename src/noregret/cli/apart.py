@@ -6,19 +6,21 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from noregret.errors import ParameterError
 from noregret.sources import Source
 
 __all__ = ["keep_apart"]
 
+Identity = tuple[int, int] | Path
+
 
 def keep_apart(source: Source, **places: str | None) -> None:
     """Refuse an output that is the data, or another output: same path, link or inode."""
     read = source.data.partition(":")[2] if source.database else source.data
     data = _identity(sys.stdin if source.live else read) if read else None
-    taken: dict[Any, str] = {} if data is None else {data: "the data"}
+    taken: dict[Identity, str] = {} if data is None else {data: "the data"}
     for option, place in places.items():
         own = None if place is None else _identity(sys.stdout if place == "-" else place)
         if place is None or own is None:
@@ -33,7 +35,7 @@ def keep_apart(source: Source, **places: str | None) -> None:
         taken[own] = f"--{option}"
 
 
-def _identity(place: str | IO[str] | None) -> Any:
+def _identity(place: str | IO[str] | None) -> Identity | None:
     """What two names of one file share; None for what cannot be written over, as a terminal."""
     if place is None:
         return None

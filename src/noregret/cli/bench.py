@@ -1,4 +1,4 @@
-"""noregret bench: rounds a second on this machine."""
+"""noregret bench: rounds per second on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Times are medians of five runs in memory, compilation not counted; on a busy mac
 @click.option("--n", type=click.IntRange(1, 5_000), default=10, show_default=True, help="Features.")
 @click.option("--rounds", type=click.IntRange(10), default=5_000, show_default=True)
 def command(models: str, n: int, rounds: int) -> None:
-    """How many rounds a second the learners do here, one at a time and replayed."""
+    """How many rounds per second the learners do here, one at a time and replayed."""
     from statistics import median
     from time import perf_counter
 
@@ -37,8 +37,8 @@ def command(models: str, n: int, rounds: int) -> None:
     few = list(zip(list(X), y.tolist()))[: max(10, rounds // 10)]
     rows = []
     for name in models.split(","):
-        if name in MODELS and MODELS[name].yes_no:
-            raise ParameterError(f"{name} forecasts yes or no: bench plays numbers")
+        if name in MODELS and MODELS[name].binary:
+            raise ParameterError(f"{name} takes binary outcomes: bench plays numbers")
         make(name).replay(X[:9], y[:9])
         singles, replays = [], []
         for turn in range(6):

@@ -24,6 +24,7 @@ Exit codes: 0 no certificate fails, 1 one does, 2 the file cannot be read.
 def command(state: str, *, as_json: bool) -> int:
     """Both sides of every theorem that speaks of the learner in STATE, and whether they agree."""
     import noregret
+    from noregret.cli import show
 
     learner = noregret.load(state)
     found = learner.certificates()
@@ -33,4 +34,4 @@ def command(state: str, *, as_json: bool) -> int:
         click.echo(f"{learner!r}\n")
         for one in found:
             click.echo(f"{one}\n")
-    return 1 if any(one.holds is False for one in found) else 0
+    return show.exit_code(found)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from noregret.types import Matrix, Vector
 
 __all__ = ["command", "load_stream"]
 
 FEATURES = ("day sin", "day cos", "half-day cos", "weekend", "cold", "hot")
 REMARKS = {"ridge": " (1)", "bayesian-ridge": " (2)", "aar, drift 0.001": " (3)"}
+PAGE = "noregret-demo.html"
 LARGEST = 2.5  # |y| never exceeds this; only clipped ridge is told
 
 EXAMPLES = """\b
@@ -24,7 +28,7 @@ Exit codes: 0 all certificates hold, 1 one does not.
 """
 
 
-def load_stream(rounds: int, seed: int = 7) -> tuple[Any, Any]:
+def load_stream(rounds: int, seed: int = 7) -> tuple[Matrix, Vector]:
     """Features (T, 6) and the load, in gigawatts above or below the usual level."""
     import numpy as np
 
@@ -52,25 +56,20 @@ def load_stream(rounds: int, seed: int = 7) -> tuple[Any, Any]:
     return X, np.clip(y, -LARGEST, LARGEST)
 
 
-def _keep(place: str, table: Any) -> None:
+def _keep(place: str, table: Matrix) -> None:
     """The stream as a file: CSV, Parquet, or a table `stream` of SQLite."""
     import sqlite3
-    from pathlib import Path
 
-    import numpy as np
-
+    from noregret.cli.output import open_output
     from noregret.errors import ParameterError
-    from noregret.learner.replay import module
 
-    names, path = [*FEATURES, "load"], Path(place)
-    if path.suffix == ".csv":
-        line = ",".join(names)
-        np.savetxt(path, table, fmt="%.17g", delimiter=",", header=line, comments="")
-    elif path.suffix == ".parquet":
-        frame = module("polars", "writing Parquet").DataFrame(table, schema=names, orient="row")
-        frame.write_parquet(path)
-    elif path.suffix == ".db":
-        connection = sqlite3.connect(path)
+    names = [*FEATURES, "load"]
+    if place.endswith((".csv", ".parquet")):
+        output = open_output(place, None)
+        output.write(dict(zip(names, table.T)))
+        output.close()
+    elif place.endswith(".db"):
+        connection = sqlite3.connect(place)
         with connection:
             columns = ", ".join(f'"{name}" REAL' for name in names)
             connection.execute("DROP TABLE IF EXISTS stream")
@@ -85,13 +84,7 @@ def _keep(place: str, table: Any) -> None:
 @click.command("demo", epilog=EXAMPLES)
 @click.option("--rounds", type=click.IntRange(10, 1_000_000), default=2000, show_default=True)
 @click.option("--data", metavar="FILE", help="Keep the stream: .csv, .parquet or .db.")
-@click.option(
-    "--report",
-    metavar="FILE",
-    default="noregret-demo.html",
-    show_default=True,
-    help="The page in HTML about it.",
-)
+@click.option("--report", metavar="FILE", default=PAGE, show_default=True, help="A page in HTML.")
 def command(rounds: int, data: str | None, report: str) -> int:
     """Forecast an hourly electricity load with five learners, and check every proof.
 
@@ -101,8 +94,9 @@ def command(rounds: int, data: str | None, report: str) -> int:
     """
     import numpy as np
 
+    from noregret import report as reports
     from noregret.cli import show
-    from noregret.cli.recorded import record, write_report
+    from noregret.cli.session import record, recorded
     from noregret.inputs.tables import Frame
     from noregret.registry import make
     from noregret.running.player import Player
@@ -131,30 +125,24 @@ def command(rounds: int, data: str | None, report: str) -> int:
     for player in players:
         name = player.name + REMARKS.get(player.name, "")
         player.play(piece)
-        found = player.learner.certificates()
+        found = player.certificates()
         every += found
-        main = found[0]
-        rmse = float(np.sqrt(player.errors / rounds))
-        sides = (main.loss, main.comparator, main.bound, main.slack)
-        holds = {True: "yes", False: "NO", None: "-"}[main.holds]
-        rows.append([name, f"{rmse:.3f}", *map(show.number, sides), holds])
-    head = ["learner", "RMSE", "loss", "best in hindsight", "bound", "slack", "holds"]
-    screen.print(show.grid("", head, rows))
+        rows.append([name, f"{player.rmse:.3f}", *show.sides(found[0])])
+    screen.print(show.grid("", ["learner", "RMSE", *show.HEAD], rows))
     screen.print(
         "(1) an equality, so no slack: the loss shown is the weighted sum of (y - m)^2/d\n"
         "(2) an equality too: the loss shown is the log loss, -ln of the density at the outcome\n"
         "(3) its experts may change at a charge: the best of them does better, and so does it\n"
     )
     screen.print(f"As the library prints it:\n\n{learners['aar'].certificate()}\n", markup=False)
-    failed = [one for one in every if one.holds is False]
-    held = [one for one in every if one.holds]
-    screen.print(f"{len(held)} certificates hold, {len(failed)} fail.")
+    verdicts = [one.holds for one in every]
+    screen.print(f"{verdicts.count(True)} certificates hold, {verdicts.count(False)} fail.")
     about = {
         "data": f"{rounds:,} hours of a made-up electricity load, in gigawatts above the usual",
         "features": f"{', '.join(FEATURES)}, and a constant",
         "learners": "\n".join(" ".join(repr(one).split()) for one in learners.values()),
         "story": "how the load follows its features wanders; halfway a large customer moves in",
     }
-    write_report(report, players, "Forecasting an hourly load", about)
+    reports.write(report, recorded(players), title="Forecasting an hourly load", about=about)
     screen.print(f"Report: {report}", markup=False, soft_wrap=True)
-    return 1 if failed else 0
+    return show.exit_code(every)

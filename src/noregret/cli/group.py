@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -23,7 +22,7 @@ class Left(Exception):  # noqa: N818  # nothing went wrong
 class Lazy(click.Group):
     """A group whose commands are modules of their own."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
         _first_use()
         try:
@@ -58,7 +57,7 @@ def group() -> None:
 def invoke(arguments: list[str]) -> int:
     """Run a command; its exit code."""
     try:
-        result: Any = group.main(args=arguments, prog_name="noregret", standalone_mode=False)
+        result = group.main(args=arguments, prog_name="noregret", standalone_mode=False)
     except click.ClickException as wrong:
         where = getattr(wrong, "ctx", None)
         hint = f" (see {where.command_path} --help)" if where is not None else ""

@@ -12,21 +12,19 @@ import os
 from pathlib import Path
 from typing import IO, Any
 
-from noregret.cli.output import Lines, Parquet, placed
+from noregret.cli.output import Lines, Mark, Output, Parquet, Written, placed
 from noregret.errors import ParameterError
 from noregret.learner.replay import module
 from noregret.snapshot import files
+from noregret.types import Vector
 
 __all__ = ["KeptLines", "KeptParquet", "open_kept"]
 
 READ = 1 << 20  # bytes at a time
-Mark = dict[str, Any]
-"""Where an output was: path, kind, length and sha256."""
+REMEDY = "put it back as it was, or give another file for the rows to come"
 
 
-def open_kept(
-    place: str, kind: str | None, mark: Mark | None, *, resumed: bool
-) -> KeptLines | KeptParquet:
+def open_kept(place: str, kind: str | None, mark: Mark | None, *, resumed: bool) -> Output:
     """The output of a run with a state; it goes on from `mark`, if that is of the same file."""
     path, kind = placed(place, kind)
     path = path.resolve()
@@ -64,8 +62,8 @@ class KeptLines(Lines):
             self.digest.update(part)
         if self.length < wanted or self.digest.hexdigest() != mark["sha256"]:
             file.close()
-            short = f"is {wanted - self.length:,} bytes shorter than when"
-            what = short if self.length < wanted else "is not what it was when"
+            missing = f"is {wanted - self.length:,} bytes shorter than when"
+            what = missing if self.length < wanted else "is not what it was when"
             raise ParameterError(f"--out {self.out} {what} the state was written: {REMEDY}")
         file.truncate()
         return file
@@ -78,82 +76,71 @@ class KeptLines(Lines):
     def mark(self) -> Mark:
         """Where the output is, when all of it is on the disk."""
         os.fsync(self.file.fileno())
-        files.settle(self.path.parent)
-        digest = self.digest.hexdigest()
-        return {
-            "path": str(self.out),
-            "kind": self.kind,
-            "length": self.length,
-            "sha256": digest,
-        }
+        files.fsync_directory(self.path.parent)
+        place, digest = str(self.out), self.digest.hexdigest()
+        return {"path": place, "kind": self.kind, "length": self.length, "sha256": digest}
 
 
-REMEDY = "put it back as it was, or give another file for the rows to come"
-
-
-class KeptParquet:
+class KeptParquet(KeptLines):
     """Parquet, whose footer is written last: till then all rows are in a CSV file beside it."""
 
     def __init__(self, path: Path, mark: Mark | None) -> None:
-        self.path, self.rows = path, path.with_name(f"{path.name}.part.csv")
+        rows = path.with_name(f"{path.name}.part.csv")
         self.arrow = module("pyarrow", "writing Parquet")
         self.parquet = module("pyarrow.parquet", "writing Parquet")
         files.sweep(path)
-        files.sweep(self.rows)
-        if mark is not None and not self.rows.exists() and path.exists():
-            self._unpack()
-        self.lines = KeptLines(self.rows, "csv", mark, out=path)
-        self.resumed = self.lines.resumed
-
-    def write(self, columns: dict[str, Any]) -> None:
-        """Append."""
-        self.lines.write(columns)
+        files.sweep(rows)
+        if mark is not None and not rows.exists() and path.exists():
+            self._unpack(path, rows)
+        super().__init__(rows, "csv", mark, out=path)
 
     def mark(self) -> Mark:
         """Where the text is that the file is made of."""
-        return self.lines.mark() | {"kind": "parquet"}
+        return super().mark() | {"kind": "parquet"}
 
     def close(self) -> None:
         """Make the file of its text."""
-        self.lines.close()
-        if self.lines.length:
+        super().close()
+        if self.length:
             self._pack()
-        self.rows.unlink()
+        self.path.unlink()
 
     def _pack(self) -> None:
         csv = module("pyarrow.csv", "writing Parquet")
-        with self.rows.open("rb") as file:
+        with self.path.open("rb") as file:
             place, *names = file.readline().decode().strip().split(",")
         types = {name: self.arrow.float64() for name in names} | {place: self.arrow.int64()}
         types |= {"time": self.arrow.string()} if "time" in names else {}
         reader = csv.open_csv(
-            self.rows,
+            self.path,
             parse_options=csv.ParseOptions(newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types=types, null_values=[""], strings_can_be_null=True
             ),
         )
         with (
-            files.replaced(self.path) as new,
+            files.replaced(self.out) as new,
             reader,
             self.parquet.ParquetWriter(new, reader.schema) as writer,
         ):
             for batch in reader:
                 writer.write_batch(batch, row_group_size=Parquet.ROWS)
 
-    def _unpack(self) -> None:
+    def _unpack(self, path: Path, rows: Path) -> None:
         """The text of a file that is whole, as it was."""
         try:
-            with files.replaced(self.rows) as text, self.parquet.ParquetFile(self.path) as file:
+            with files.replaced(rows) as text, self.parquet.ParquetFile(path) as file:
                 lines = Lines(text, "csv", header=True)
                 for batch in file.iter_batches(batch_size=Parquet.ROWS):
-                    arrays = zip(batch.schema.names, batch.columns)
-                    lines.write({name: self._values(column) for name, column in arrays})
+                    named = zip(batch.schema.names, batch.columns)
+                    lines.write({name: self._values(column) for name, column in named})
         except (OSError, self.arrow.ArrowException) as wrong:
             said = " ".join(str(wrong).split())
-            raise ParameterError(f"--out {self.path} cannot be read ({said}): {REMEDY}") from None
+            raise ParameterError(f"--out {path} cannot be read ({said}): {REMEDY}") from None
 
-    def _values(self, column: Any) -> Any:
+    def _values(self, column: Any) -> Written:  # of an array of Arrow
         if self.arrow.types.is_string(column.type):
-            return column.to_pylist()
-        return column.to_numpy(zero_copy_only=False)
+            texts: list[str | None] = column.to_pylist()
+            return texts
+        numbers: Vector = column.to_numpy(zero_copy_only=False)
+        return numbers

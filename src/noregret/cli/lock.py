@@ -30,7 +30,7 @@ def locked(state: str, *, wait: bool) -> Iterator[None]:
         return
     beside = path.with_name(f".{path.name}.lock")
     try:
-        fd = _state(beside, state, wait=wait)
+        fd = _acquired(beside, state, wait=wait)
     except OSError as problem:
         said = problem.strerror or problem
         raise ParameterError(f"--state {state}: its lock {beside} fails: {said}") from None
@@ -42,7 +42,7 @@ def locked(state: str, *, wait: bool) -> Iterator[None]:
         os.close(fd)
 
 
-def _state(beside: Path, state: str, *, wait: bool) -> int:
+def _acquired(beside: Path, state: str, *, wait: bool) -> int:
     """The lock file, open and held by this process."""
     told = False
     while True:

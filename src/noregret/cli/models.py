@@ -29,7 +29,7 @@ def command(name: str | None, *, as_json: bool) -> None:
             key: {
                 "guarantee": model.guarantee,
                 "cost": model.cost,
-                "yes_no": model.yes_no,
+                "yes_no": model.binary,
                 "parameters": {p: PARAMETERS[p].help for p in model.parameters},
             }
             for key, model in chosen.items()
@@ -37,7 +37,7 @@ def command(name: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps(found, indent=2))
         return
     for key, model in chosen.items():
-        kind = "yes or no, log loss" if model.yes_no else "numbers"
+        kind = "binary outcomes, log loss" if model.binary else "numbers"
         click.echo(f"{key}  ({kind})")
         click.echo(f"    {model.guarantee}")
         click.echo(f"    cost: {model.cost}")

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from noregret.learner.parameters import PARAMETERS, Flag
+from noregret.declare.parameters import PARAMETERS, Flag
 from noregret.registry import MODELS
 
-__all__ = ["Listed", "data_options", "model_options", "parameters_of", "source_of"]
+if TYPE_CHECKING:
+    from noregret.running.player import Playable
+    from noregret.sources import Source
+    from noregret.sources.encoding import Encoding
 
-Decorator = Callable[[Any], Any]
+__all__ = [
+    "Listed",
+    "counted",
+    "data_options",
+    "lagged",
+    "model_options",
+    "output_options",
+    "parameters_of",
+    "source_of",
+]
+
+F = TypeVar("F", bound=Callable[..., object])
+SOURCE = ("data", "format", "delimiter", "names", "query", "missing_words", "text", "skip_bad")
+ENCODING = ("target", "features", "time", "calendar", "missing", "max_features")
+FORMATS = ["csv", "parquet", "arrow", "jsonl", "npz", "libsvm"]
+OUTPUTS = click.Choice(["csv", "parquet", "jsonl"])
+TAKEN = [name for name in PARAMETERS if any(name in model.parameters for model in MODELS.values())]
+"""The parameters that some model takes from the command line."""
 
 
 class Listed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -20,7 +41,7 @@ class Listed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     name = "a,b,..."
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:  # noqa: ARG002
+    def convert(self, value: object, *_: object) -> list[str]:
         """The parts, blanks around them left out."""
         if isinstance(value, list):
             return value
@@ -32,41 +53,40 @@ class ModelName(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     name = "name"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
         """The name, if there is such a learner."""
         if value in MODELS:
             return str(value)
         return self.fail(f"{value!r} is not one of {', '.join(MODELS)}.", param, ctx)
 
 
-def _together(*options: Decorator) -> Decorator:
-    def decorate(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
+def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
-    return decorate
+
+def counted(flag: str, least: int, default: int, words: str) -> Callable[[F], F]:
+    """An option that is a whole number."""
+    return click.option(
+        flag,
+        type=click.IntRange(least),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help=words,
+    )
 
 
 data_options = _together(
     click.argument("data"),
     click.option("--target", "-y", required=True, metavar="COLUMN", help="The outcome."),
-    click.option(
-        "--features", type=Listed(), help="The features; else all columns but target and time."
-    ),
-    click.option(
-        "--text", type=Listed(), help="Columns of codes: text, though they look like numbers."
-    ),
+    click.option("--features", type=Listed(), help="Else all columns but target and time."),
+    click.option("--text", type=Listed(), default="", help="Columns of codes: text, not numbers."),
     click.option("--time", metavar="COLUMN", help="Dates or times; copied to the output."),
     click.option("--calendar", is_flag=True, help="Hour, weekday and time of year as features."),
-    click.option("--lags", type=Listed(), help="Past outcomes as features: 1,2,24."),
-    click.option(
-        "--horizon",
-        type=click.IntRange(1),
-        default=1,
-        show_default=True,
-        help="Forecast so many rounds ahead: later outcomes are not used.",
-    ),
+    click.option("--lags", type=Listed(), default="", help="Past outcomes as features: 1,2,24."),
+    counted("--horizon", 1, 1, "Forecast so many rounds ahead: later outcomes are not used."),
     click.option(
         "--missing",
         type=click.Choice(["refuse", "zero", "last", "mean"]),
@@ -74,39 +94,21 @@ data_options = _together(
         show_default=True,
         help="What to take for a feature that is missing.",
     ),
-    click.option("--na", multiple=True, metavar="WORD", help="One more word for missing."),
     click.option(
-        "--skip-bad",
-        type=click.IntRange(0),
-        default=0,
-        metavar="N",
-        help="Leave out up to N bad rows, and count them.",
+        "--na", "missing_words", multiple=True, metavar="WORD", help="One more word for missing."
     ),
-    click.option(
-        "--max-features",
-        type=click.IntRange(1),
-        default=2000,
-        show_default=True,
-        metavar="N",
-        help="Stop where text makes more features than that.",
-    ),
+    counted("--skip-bad", 0, 0, "Leave out up to N bad rows, and count them."),
+    counted("--max-features", 1, 2000, "Stop where text makes more features than that."),
     click.option("--query", metavar="SQL", help="Rows of sqlite:FILE or duckdb:FILE."),
     click.option(
-        "--format",
-        "format_",
-        type=click.Choice(["csv", "parquet", "arrow", "jsonl", "npz", "libsvm"]),
-        help="If the name of the file does not tell.",
+        "--format", type=click.Choice(FORMATS), help="If the name of the file does not tell."
     ),
     click.option("--delimiter", metavar="C", help="Of CSV; else found in the header. tab, space."),
     click.option("--names", type=Listed(), help="Column names of a CSV without a header."),
 )
 
 
-TAKEN = [name for name in PARAMETERS if any(name in model.parameters for model in MODELS.values())]
-"""The parameters that some model takes from the command line."""
-
-
-def _model_option(name: str) -> Decorator:
+def _model_option(name: str) -> Callable[[F], F]:
     parameter = PARAMETERS[name]
     models = [model for model, entry in MODELS.items() if name in entry.parameters]
     words = f"{parameter.help}. [{', '.join(models)}]"
@@ -129,41 +131,41 @@ model_options = _together(
     *(_model_option(name) for name in TAKEN),
 )
 
+output_options = _together(
+    click.option("--out", metavar="FILE", help="Forecasts: .csv, .parquet, .jsonl, or - ."),
+    click.option("--out-format", type=OUTPUTS, help="If the name does not tell."),
+    click.option("--report", metavar="FILE", help="A page in HTML about the run."),
+)
 
-def parameters_of(options: dict[str, Any]) -> dict[str, Any]:
+
+def parameters_of(options: dict[str, Any]) -> dict[str, object]:
     """Take the parameters of a learner out of all options."""
     taken = {name: options.pop(name, None) for name in TAKEN}
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def source_of(options: dict[str, Any]) -> tuple[Any, Any, list[int]]:
+def lagged(learner: Playable, lags: list[int], horizon: int) -> Playable:
+    """A learner with past outcomes as features, if there are lags."""
+    if not lags and horizon > 1:
+        raise click.UsageError("--horizon needs --lags: features of x are taken as they are")
+    if not lags:
+        return learner
+    from noregret.wrappers.lagged import Lagged
+
+    return Lagged(learner, lags, horizon)
+
+
+def source_of(options: dict[str, Any]) -> tuple[Source, Encoding, list[int]]:
     """Take source, encoding and lags out of all options."""
     from noregret.errors import ParameterError
     from noregret.sources import Source
     from noregret.sources.encoding import Encoding
 
-    take = options.pop
-    source = Source(
-        take("data"),
-        format=take("format_"),
-        delimiter=take("delimiter"),
-        names=take("names"),
-        query=take("query"),
-        missing_words=take("na"),
-        text=take("text") or (),
-        skip_bad=take("skip_bad"),
-    )
-    encoding = Encoding(
-        take("target"),
-        features=take("features"),
-        time=take("time"),
-        calendar=take("calendar"),
-        missing=take("missing"),
-        max_features=take("max_features"),
-    )
+    source = Source(**{name: options.pop(name) for name in SOURCE})
+    encoding = Encoding(**{name: options.pop(name) for name in ENCODING})
     if encoding.features and encoding.target in encoding.features:
         raise ParameterError(f"--features has the target {encoding.target!r} in it")
-    words = take("lags") or []
-    if not all(word.isdecimal() and int(word) > 0 for word in words):
-        raise ParameterError(f"--lags {','.join(words)}: give whole numbers from 1 on")
-    return source, encoding, [int(word) for word in words]
+    lags: list[str] = options.pop("lags")
+    if not all(lag.isdecimal() and int(lag) > 0 for lag in lags):
+        raise ParameterError(f"--lags {','.join(lags)}: give whole numbers from 1 on")
+    return source, encoding, [int(lag) for lag in lags]

@@ -6,65 +6,50 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 
 from noregret.errors import ParameterError
 from noregret.learner.replay import module
-from noregret.sources.block import NUMBER, kind_of_text
+from noregret.sources.block import NUMBER, Column, kind_of_text
+from noregret.types import Integers
 
-__all__ = ["Lines", "Output", "Parquet", "named", "open_output", "placed"]
+__all__ = ["Lines", "Mark", "Output", "Parquet", "Written", "named", "open_output", "placed"]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that a spreadsheet works out
+Mark = dict[str, str | int]
+"""How far an output was: path, kind, length and sha256."""
+Written = Column | Integers
+"""A column on its way out."""
 
 
-class Output(Protocol):
-    """Where forecasts go."""
+class Output:
+    """Where forecasts go; by itself, nowhere."""
 
-    def write(self, columns: dict[str, Any]) -> None:
+    resumed = False  # whether there were forecasts of an earlier run in it
+
+    def write(self, columns: dict[str, Written]) -> None:
         """Some rows, by column."""
-        ...
 
-    def mark(self) -> dict[str, Any] | None:
+    def mark(self) -> Mark | None:
         """How far it is on the disk; None where no run can go on with it."""
-        ...
+        return None
 
     def close(self) -> None:
         """All is written."""
-        ...
 
 
-class Nowhere:
-    """Nobody asked for forecasts."""
-
-    def mark(self) -> None:
-        """There is no place."""
-
-    def write(self, columns: dict[str, Any]) -> None:
-        """Forget them."""
-
-    def close(self) -> None:
-        """Nothing to do."""
-
-
-class Lines:
+class Lines(Output):
     """CSV or JSON lines, to a file or to standard output, handed over after every piece."""
 
     def __init__(self, file: IO[bytes], kind: str, *, header: bool) -> None:
         self.file, self.kind, self.header = file, kind, header
         self.polars = module("polars", "writing forecasts")
 
-    def write(self, columns: dict[str, Any]) -> None:
+    def write(self, columns: dict[str, Written]) -> None:
         """Append; numbers are written so that they read back as they were."""
-        if self.kind == "csv":
-            columns = {
-                name: list(map(harmless, values)) if isinstance(values, list) else values
-                for name, values in columns.items()
-            }
-        frame = self.polars.DataFrame(
-            {name: _series(self.polars, values) for name, values in columns.items()}
-        )
+        frame = self.polars.DataFrame({k: self._series(v) for k, v in columns.items()})
         if self.kind == "csv":
             text = frame.write_csv(include_header=self.header)
             self.header = False
@@ -72,9 +57,12 @@ class Lines:
             text = frame.write_ndjson()
         self._put(text.encode())
 
-    def mark(self) -> dict[str, Any] | None:
-        """A stream has no place to go back to."""
-        return None
+    def _series(self, values: Written) -> Any:  # a series of Polars
+        if isinstance(values, list):
+            shown = list(map(harmless, values)) if self.kind == "csv" else values
+            return self.polars.Series(shown, dtype=self.polars.String)
+        series = self.polars.Series(values)
+        return series.fill_nan(None) if values.dtype == np.float64 else series
 
     def _put(self, text: bytes) -> None:
         self.file.write(text)
@@ -86,7 +74,7 @@ class Lines:
             self.file.close()
 
 
-class Parquet:
+class Parquet(Output):
     """A Parquet file, some ten thousand rows to a group."""
 
     ROWS = 1 << 16
@@ -96,13 +84,11 @@ class Parquet:
         self.writer: Any = None
         self.arrow = module("pyarrow", "writing Parquet")
         self.parquet = module("pyarrow.parquet", "writing Parquet")
-        self.held: list[Any] = []
+        self.held: list[Any] = []  # tables of Arrow
 
-    def write(self, columns: dict[str, Any]) -> None:
+    def write(self, columns: dict[str, Written]) -> None:
         """Hold rows until there are enough of them for a group."""
-        arrays = {
-            name: self.arrow.array(values, from_pandas=True) for name, values in columns.items()
-        }
+        arrays = {k: self.arrow.array(values, from_pandas=True) for k, values in columns.items()}
         self.held.append(self.arrow.table(arrays))
         if sum(table.num_rows for table in self.held) >= self.ROWS:
             self._flush()
@@ -115,9 +101,6 @@ class Parquet:
                 self.writer = self.parquet.ParquetWriter(self.path, table.schema)
             self.writer.write_table(table.cast(self.writer.schema))
 
-    def mark(self) -> None:
-        """Without its footer it is nothing."""
-
     def close(self) -> None:
         """Write what is held, and the footer."""
         self._flush()
@@ -125,20 +108,14 @@ class Parquet:
             self.writer.close()
 
 
-def harmless(text: Any) -> Any:
+def harmless(text: str | None) -> str | None:
     """Text for a cell of CSV that no spreadsheet takes for a formula; numbers stay as they are.
 
     >>> [harmless(text) for text in ("=1+1", "@a", "-3.5", "+1e3", "2024-02-29", "-3.5+cmd()")]
     ["'=1+1", "'@a", '-3.5', '+1e3', '2024-02-29', "'-3.5+cmd()"]
     """
-    formula = isinstance(text, str) and text.startswith(FORMULA) and kind_of_text(text) != NUMBER
+    formula = text is not None and text.startswith(FORMULA) and kind_of_text(text) != NUMBER
     return f"'{text}" if formula else text
-
-
-def _series(polars: Any, values: Any) -> Any:
-    if isinstance(values, np.ndarray) and values.dtype == np.float64:
-        return polars.Series(values).fill_nan(None)
-    return polars.Series(values, dtype=None if isinstance(values, np.ndarray) else polars.String)
 
 
 @contextmanager
@@ -156,7 +133,7 @@ def named(place: str | None) -> Iterator[None]:
 def open_output(place: str | None, kind: str | None) -> Output:
     """Where forecasts go, by name."""
     if place is None:
-        return Nowhere()
+        return Output()
     if place == "-":
         if kind == "parquet":
             raise ParameterError("--out - writes CSV or JSON lines: Parquet needs a file")
@@ -164,9 +141,7 @@ def open_output(place: str | None, kind: str | None) -> Output:
             raise ParameterError("--out -: standard output is closed")
         return Lines(sys.stdout.buffer, kind or "csv", header=True)
     path, kind = placed(place, kind)
-    if kind == "parquet":
-        return Parquet(path)
-    return Lines(path.open("wb"), kind, header=True)
+    return Parquet(path) if kind == "parquet" else Lines(path.open("wb"), kind, header=True)
 
 
 def placed(place: str, kind: str | None) -> tuple[Path, str]:

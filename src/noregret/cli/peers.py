@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.inputs import values as features
+from noregret.inputs.values import table
 from noregret.learner.replay import Replay
+from noregret.types import Matrix, Outcome, Outcomes, Row, Table
 
 __all__ = ["peers"]
 
+Named = dict[str, float]
+
 
 class Peer:
-    """A model of another library: predict_one and learn_one from mappings, and a loop."""
+    """A model of another library, of which nothing is proved: a loop over its rounds."""
 
-    yes_no = False
+    def __init__(
+        self, predict: Callable[[Named], float], learn: Callable[[Named, float], object]
+    ) -> None:
+        self.predict, self.learn = predict, learn
+        self.binary, self.rounds, self.loss = False, 0, 0.0
 
-    def __init__(self, *, yes_no: bool) -> None:
-        self.yes_no, self.rounds, self.loss = yes_no, 0, 0.0
+    def predict_one(self, x: Row) -> float:
+        """The forecast, or the probability of 1."""
+        assert isinstance(x, dict)
+        return float(self.predict(x))
 
-    def predict_one(self, x: Any) -> float:
-        """The forecast."""
-        raise NotImplementedError
+    def learn_one(self, x: Row, y: Outcome) -> None:
+        """One gradient step."""
+        assert isinstance(x, dict)
+        assert isinstance(y, float)
+        self.learn(x, y)
 
-    def learn_one(self, x: Any, y: float) -> None:
-        """Learn one round."""
-        raise NotImplementedError
-
-    def replay(self, X: Any, y: Any) -> Replay:
+    def replay(self, X: Table, y: Outcomes) -> Replay:
         """Predict, then learn, row by row."""
-        xs, names = features.table(X)
+        xs, names = table(X)
         keys = names if names is not None else [str(k) for k in range(xs.shape[1])]
         forecasts, losses = np.empty(len(xs)), np.empty(len(xs))
         for t, (row, outcome) in enumerate(zip(xs.tolist(), np.asarray(y).tolist())):
             x = dict(zip(keys, row))
             forecasts[t] = g = self.predict_one(x)
-            losses[t] = _log_loss(g, outcome) if self.yes_no else (outcome - g) ** 2
+            losses[t] = _log_loss(g, outcome) if self.binary else (outcome - g) ** 2
             self.learn_one(x, outcome)
         self.rounds += len(losses)
         self.loss += float(losses.sum())
@@ -59,71 +66,56 @@ class Peer:
 
 
 def _log_loss(p: float, y: float) -> float:
-    chance = min(max(p if y else 1.0 - p, 1e-15), 1.0)
-    return -math.log(chance)
+    return -math.log(min(max(p if y else 1.0 - p, 1e-15), 1.0))
 
 
-class River(Peer):
-    """A scaler and a linear model trained by gradient steps."""
+def river(*, binary: bool) -> Peer:
+    """River's scaler and linear model, trained by gradient steps."""
+    from river import linear_model, preprocessing
 
-    def __init__(self, *, yes_no: bool) -> None:
-        super().__init__(yes_no=yes_no)
-        from river import linear_model, preprocessing
-
-        kind = linear_model.LogisticRegression if yes_no else linear_model.LinearRegression
-        self.model = preprocessing.StandardScaler() | kind()
-
-    def predict_one(self, x: Any) -> float:
-        """The forecast, or the probability of 1."""
-        if self.yes_no:
-            return float(self.model.predict_proba_one(x).get(True, 0.5))
-        return float(self.model.predict_one(x))
-
-    def learn_one(self, x: Any, y: float) -> None:
-        """One gradient step."""
-        self.model.learn_one(x, bool(y) if self.yes_no else y)
+    if not binary:
+        regression = preprocessing.StandardScaler() | linear_model.LinearRegression()
+        return Peer(regression.predict_one, regression.learn_one)
+    model = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    return Peer(
+        lambda x: model.predict_proba_one(x).get(True, 0.5),
+        lambda x, y: model.learn_one(x, bool(y)),
+    )
 
 
-class Sklearn(Peer):
-    """A scaler and SGD; its features are those of the first round, as it cannot grow."""
+def sklearn(*, binary: bool) -> Peer:
+    """Scikit-learn's scaler and SGD; its features are those of the first round: it cannot grow."""
+    from sklearn.linear_model import SGDClassifier, SGDRegressor
+    from sklearn.preprocessing import StandardScaler
 
-    def __init__(self, *, yes_no: bool) -> None:
-        super().__init__(yes_no=yes_no)
-        from sklearn.linear_model import SGDClassifier, SGDRegressor
-        from sklearn.preprocessing import StandardScaler
+    scaler, names = StandardScaler(), list[str]()
+    model = SGDClassifier(loss="log_loss") if binary else SGDRegressor()
+    classes = {"classes": [0, 1]} if binary else {}
 
-        self.scaler = StandardScaler()
-        self.model = SGDClassifier(loss="log_loss") if yes_no else SGDRegressor()
-        self.names: list[str] | None = None
+    def row(x: Named) -> Matrix:
+        if not names:
+            names.extend(x)
+        return np.array([[x.get(name, 0.0) for name in names]])
 
-    def _row(self, x: Any) -> Any:
-        if self.names is None:
-            self.names = list(x)
-        return np.array([[x.get(name, 0.0) for name in self.names]])
+    def predict(x: Named) -> float:
+        xs = row(x)
+        if not hasattr(model, "coef_"):
+            return 0.5 if binary else 0.0
+        scaled = scaler.transform(xs)
+        return float(model.predict_proba(scaled)[0, 1] if binary else model.predict(scaled)[0])
 
-    def predict_one(self, x: Any) -> float:
-        """The forecast, or the probability of 1."""
-        row = self._row(x)
-        if not hasattr(self.model, "coef_"):
-            return 0.5 if self.yes_no else 0.0
-        scaled = self.scaler.transform(row)
-        if self.yes_no:
-            return float(self.model.predict_proba(scaled)[0, 1])
-        return float(self.model.predict(scaled)[0])
+    def learn(x: Named, y: float) -> None:
+        xs = row(x)
+        model.partial_fit(scaler.partial_fit(xs).transform(xs), [y], **classes)
 
-    def learn_one(self, x: Any, y: float) -> None:
-        """One gradient step."""
-        row = self._row(x)
-        scaled = self.scaler.partial_fit(row).transform(row)
-        if self.yes_no:
-            self.model.partial_fit(scaled, [int(y)], classes=[0, 1])
-        else:
-            self.model.partial_fit(scaled, [y])
+    return Peer(predict, learn)
 
 
-def peers(*, yes_no: bool) -> dict[str, Peer]:
+def peers(*, binary: bool) -> dict[str, Peer]:
     """Those that are installed."""
-    found: dict[str, Peer] = {"scikit-learn: scaler, SGD": Sklearn(yes_no=yes_no)}
+    found = {"scikit-learn: scaler, SGD": sklearn(binary=binary)}
     if find_spec("river") is not None:
-        found["river: scaler, SGD"] = River(yes_no=yes_no)
+        found["river: scaler, SGD"] = river(binary=binary)
+    for peer in found.values():
+        peer.binary = binary
     return found

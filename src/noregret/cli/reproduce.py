@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from noregret.reproduce.shown import Shown
+    from noregret.types import Matrix, Vector
 
 __all__ = ["command"]
 
@@ -58,7 +62,7 @@ def command(name: str, data: str | None, out: str, seeds: int) -> None:
             screen.print(note, markup=False)
 
 
-def _tables(name: str, data: Path, out: Path, seeds: int) -> list[Any]:
+def _tables(name: str, data: Path, out: Path, seeds: int) -> list[Shown]:
     if name == "lower-bounds":
         from noregret.reproduce import lower_bounds
 
@@ -85,7 +89,7 @@ def _tables(name: str, data: Path, out: Path, seeds: int) -> list[Any]:
     return oslog.table1(X, y) if name == "oslog-table1" else oslog.table2(X, y)
 
 
-def _read(path: Path) -> tuple[Any, Any]:
+def _read(path: Path) -> tuple[Matrix, Vector]:
     """Inputs and outcomes in file order; time stamps are no inputs."""
     import numpy as np
 

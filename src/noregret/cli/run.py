@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from noregret.cli.options import data_options, model_options, parameters_of, source_of
+from noregret.cli.options import (
+    counted,
+    data_options,
+    lagged,
+    model_options,
+    output_options,
+    parameters_of,
+    source_of,
+)
 from noregret.registry import MODELS, make
 
 __all__ = ["command"]
@@ -17,7 +25,7 @@ Examples:
   noregret run data.parquet --target y --model bayesian-ridge --noise-var 0.1 --out preds.parquet
   noregret run series.csv --target y --time time --lags 1,2,24 --calendar
   noregret run data.csv.gz --target y --state model.nr      # go on where the last run stopped
-  tail -f log.csv | noregret run - --target y               # a forecast a line, as lines arrive
+  tail -f log.csv | noregret run - --target y               # one forecast per line, as it arrives
   noregret run sqlite:shop.db --query "SELECT * FROM sales ORDER BY day" --target units
   noregret run duckdb: --query "SELECT * FROM 'part-*.parquet'" --target y
 
@@ -29,16 +37,16 @@ DATA is a file (.csv .tsv .txt, gzip or not; .parquet .arrow .feather .jsonl .nd
 How cells are read:
   a column is numbers, times (ISO 8601) or text, by its first value
   text becomes features on the fly: colour=red is 1 in rows that are red
-  dates and times are no features; --calendar makes some of the time column
+  dates and times are not features; --calendar makes some from the time column
   an empty cell, NA and null are missing (--na adds words); NaN and inf are bad
-  a row without outcome is forecast, not learned, and is no round for --lags
+  a row without an outcome is forecast but not learned, and is no round for --lags
   a row without a feature is bad unless --missing says what to take
 
 \b
-The output has a row a round: its line (or row), time, y, forecast, std (where the learner has a
+The output has one row per round: its line (or row), time, y, forecast, std (where the learner has a
 predictive distribution), loss, and the bound on the cumulative loss (where it was worked out).
-In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is no number)
-gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
+In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is not a
+number) gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
 
 \b
 --state FILE is read if it is there, and written at the end, when interrupted (Ctrl-C, SIGTERM),
@@ -55,51 +63,24 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 or 143 interrupted.
 @click.command("run", epilog=EXAMPLES)
 @data_options
 @model_options
-@click.option("--out", metavar="FILE", help="Forecasts: .csv, .parquet, .jsonl, or - .")
-@click.option(
-    "--out-format",
-    type=click.Choice(["csv", "parquet", "jsonl"]),
-    help="If the name does not tell.",
-)
+@output_options
 @click.option("--state", metavar="FILE", help="Go on from this model file, and write it.")
-@click.option(
-    "--save-every",
-    type=click.IntRange(1),
-    default=1_000_000,
-    show_default=True,
-    metavar="N",
-    help="Rows between two writings of --state.",
-)
+@counted("--save-every", 1, 1_000_000, "Rows between two writings of --state.")
 @click.option(
     "--wait/--no-wait",
     default=True,
     help="If another run uses --state: wait for its end, or stop.  [default: wait]",
 )
-@click.option("--report", metavar="FILE", help="A page in HTML about the run.")
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 def command(**options: Any) -> int:
     """Forecast DATA round by round with one learner: predict, see the outcome, learn."""
     from noregret.cli.session import Session
 
+    model, horizon = options.pop("model"), options.pop("horizon")
     parameters = parameters_of(options)
     source, encoding, lags = source_of(options)
-    learner = make(options["model"], parameters)
-    horizon = options["horizon"]
-    if lags:
-        from noregret.wrappers.lagged import Lagged
-
-        learner = Lagged(learner, lags, horizon)
-    elif horizon > 1:
-        raise click.UsageError("--horizon needs --lags: features of x are taken as they are")
-    out = options["out"] if options["out"] or not source.live else "-"
-    yes_no = MODELS[options["model"]].yes_no
-    session = Session(source, encoding, {options["model"]: learner}, yes_no=yes_no)
-    return session.run(
-        out=out,
-        out_format=options["out_format"],
-        state=options["state"],
-        save_every=options["save_every"],
-        wait=options["wait"],
-        report=options["report"],
-        quiet=options["quiet"],
-    )
+    learner = lagged(make(model, parameters), lags, horizon)
+    if source.live and not options["out"]:
+        options["out"] = "-"
+    session = Session(source, encoding, {model: learner}, binary=MODELS[model].binary)
+    return session.run(**options)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from types import FrameType
+from typing import TYPE_CHECKING
 
+from noregret import report as reports
 from noregret.cli import show
 from noregret.cli.apart import keep_apart
 from noregret.cli.lock import locked
-from noregret.cli.output import Output, named, open_output
-from noregret.cli.pace import Pace
-from noregret.cli.recorded import record, write_report
-from noregret.running.player import Played, Player, rounds_of
+from noregret.cli.output import Mark, Output, Written, named, open_output
+from noregret.errors import SourceError
+from noregret.running.player import Playable, Player, rounds_of
+from noregret.running.recording import Played, Recording
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
@@ -26,12 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 
-def _keep_memory() -> None:
-    """Let the C library keep what a block leaves for the next one: it saves a third of the time."""
-    with suppress(OSError, AttributeError):  # glibc's; elsewhere all goes on as it is
-        settings = ctypes.CDLL(None).mallopt
-        for option, value in ((-1, 1 << 30), (-2, 1 << 26), (-3, 1 << 30)):  # trim, pad, mmap
-            settings(option, value)
+COLUMNS = ("forecast", "std", "loss", "bound")  # of one learner's output
+MOMENT = 0.2  # seconds that a piece should take at most
 
 
 class Interrupted(Exception):  # noqa: N818  # nothing went wrong
@@ -45,7 +43,7 @@ class Stop:
         self.signal = 0
         self.waiting = False
 
-    def __call__(self, number: int, _: Any) -> None:
+    def __call__(self, number: int, _: FrameType | None) -> None:
         """A signal has come."""
         self.signal = number
         if self.waiting:
@@ -79,26 +77,53 @@ class Stop:
                 signal.signal(number, handler)
 
 
+class Pace:
+    """How many rows the next piece may have: twice as many as long as they are quick."""
+
+    def __init__(self) -> None:
+        self.rows = 16
+
+    @contextmanager
+    def taken(self, rows: int) -> Iterator[None]:
+        """Time a piece of so many rows."""
+        begin = perf_counter()
+        yield
+        seconds = perf_counter() - begin
+        if seconds > MOMENT:
+            self.rows = max(1, int(rows * MOMENT / seconds / 2))
+        elif rows == self.rows and seconds < MOMENT / 2:
+            self.rows *= 2
+
+
+def record(path: str, players: Sequence[Player]) -> None:
+    """Keep what a report at this path needs, in bounded memory, from now on."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise SourceError(f"--report {path}: there is no folder {folder}")
+    for player in players:
+        player.recording = Recording(player.name, binary=player.binary)
+
+
+def recorded(players: Sequence[Player]) -> list[Recording]:
+    """What was kept."""
+    return [player.recording for player in players if player.recording is not None]
+
+
 class Session:
     """A source, how its columns become features, and the learners."""
 
     def __init__(
-        self,
-        source: Source,
-        encoding: Encoding,
-        learners: dict[str, Any],
-        *,
-        yes_no: bool = False,
+        self, source: Source, encoding: Encoding, learners: dict[str, Playable], *, binary: bool
     ) -> None:
         self.source, self.encoding = source, encoding
-        self.players = [Player(name, learner, yes_no=yes_no) for name, learner in learners.items()]
+        self.players = [Player(name, learner, binary=binary) for name, learner in learners.items()]
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
         self.pace = Pace()
         self.resumed = False  # whether a state was of this source
-        self.mark: dict[str, Any] | None = None  # where the output is that this run goes on with
+        self.mark: Mark | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
         self.shift = 0  # lines of the pipes that this one goes on from
@@ -116,7 +141,6 @@ class Session:
     ) -> int:
         """Play the whole source; the exit code."""
         keep_apart(self.source, out=out, state=state, report=report)
-        _keep_memory()
         if report is not None:
             record(report, self.players)
         if state is None:
@@ -129,8 +153,8 @@ class Session:
                 self._play_to(out, out_format, Saving(state, save_every))
         if report is not None:
             title = f"{self.encoding.target} in {str(self.reading.name).rpartition('/')[2]}"
-            write_report(report, self.players, title, self._about())
-        failed = [c for p in self.players for c in _certificates(p) if c.holds is False]
+            reports.write(report, recorded(self.players), title=title, about=self._about())
+        failed = [c for p in self.players for c in p.certificates() if c.holds is False]
         if not quiet:
             self._tell(err=out == "-")
             if report is not None:
@@ -195,17 +219,18 @@ class Session:
             yield from rounds_of(blocks, self.encoding, self.reading, limit)
 
     def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
-        columns: dict[str, Any] = {self.reading.unit: piece.places + self.shift}
+        columns: dict[str, Written] = {self.reading.unit: piece.places + self.shift}
         if self.encoding.time is not None and piece.times is not None:
             columns["time"] = piece.times
         columns["y"] = piece.y
-        for player, one in zip(self.players, played):
-            stem = "" if len(self.players) == 1 else f"{player.name} "
-            columns[f"{stem}forecast"] = one.forecast
-            if len(self.players) == 1:
-                columns |= {"std": one.std, "loss": one.loss, "bound": one.bound}
-            else:
-                columns[f"{stem}loss"] = one.loss
+        if len(played) == 1:
+            columns |= {name: getattr(played[0], name) for name in COLUMNS}
+        else:
+            for player, one in zip(self.players, played):
+                columns |= {
+                    f"{player.name} forecast": one.forecast,
+                    f"{player.name} loss": one.loss,
+                }
         output.write(columns)
 
     def _about(self) -> dict[str, str]:
@@ -241,24 +266,14 @@ class Session:
             bad = show.count(reading.bad, f"bad {reading.unit}")
             say(f"{bad} left out, the first: {reading.first}")
         for column in self.encoding.left_out:
-            say(f"column {column!r} holds times, which are no features: left out (--calendar)")
-        if len(self.players) == 1:
-            player = self.players[0]
-            if player.rounds:
-                rmse = show.number(player.rmse)
-                loss = show.number(player.loss)
-                outcomes = show.count(player.rounds, "outcome")
-                say(f"{player.name}: {outcomes}, loss {loss}, RMSE {rmse}")
-                screen.print(show.certificates(_certificates(player)))
-        else:
-            screen.print(show.contest(self.players, yes_no=self.players[0].yes_no))
-
-
-def _certificates(player: Player) -> list[Any]:
-    if player.certificate is None:
-        return []
-    found: list[Any] = player.learner.certificates()
-    return found
+            say(f"column {column!r} holds times, which are not features: left out (--calendar)")
+        first = self.players[0]
+        if len(self.players) > 1:
+            screen.print(show.contest(self.players))
+        elif first.rounds:
+            outcomes, loss = show.count(first.rounds, "outcome"), show.number(first.loss)
+            say(f"{first.name}: {outcomes}, loss {loss}, RMSE {show.number(first.rmse)}")
+            screen.print(show.certificates(first.certificates()))
 
 
 def _device(place: str) -> bool:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING
 
-__all__ = ["Progress", "certificates", "console", "contest", "count", "grid", "number"]
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.table import Table
+
+    from noregret.certificates import Certificate
+    from noregret.running.player import Player
+
+__all__ = ["Progress", "certificates", "console", "contest", "count", "exit_code", "grid", "number"]
+
+HEAD = ["loss", "best in hindsight", "bound", "slack", "holds"]
 
 
-def console(*, err: bool = False) -> Any:
+def console(*, err: bool = False) -> Console:
     """Rich's console on standard output or standard error."""
     from rich.console import Console
 
@@ -28,12 +39,17 @@ def count(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
+def exit_code(found: Sequence[Certificate]) -> int:
+    """1 if one of these certificates fails."""
+    return 1 if any(one.holds is False for one in found) else 0
+
+
 def number(value: float | None) -> str:
-    """Short, but telling."""
+    """Six digits, or - where there is no number."""
     return "-" if value is None or value != value else f"{value:,.6g}"
 
 
-def grid(title: str, head: list[str], rows: list[list[str]]) -> Any:
+def grid(title: str, head: list[str], rows: list[list[str]]) -> Table:
     """A table; the first column is words, the others numbers."""
     from rich import box
     from rich.table import Table
@@ -46,51 +62,43 @@ def grid(title: str, head: list[str], rows: list[list[str]]) -> Any:
     return table
 
 
-def certificates(found: list[Any]) -> Any:
+def sides(one: Certificate) -> list[str]:
+    """Both sides of a theorem, and whether they agree."""
+    values = (one.loss, one.comparator, one.bound, one.slack)
+    return [*map(number, values), {True: "yes", False: "NO", None: "no claim"}[one.holds]]
+
+
+def certificates(found: Sequence[Certificate]) -> Table:
     """Both sides of every theorem."""
-    verdicts = {True: "yes", False: "NO", None: "no claim"}
-    rows = [
-        [
-            one.name,
-            one.kind,
-            number(one.loss),
-            number(one.comparator),
-            number(one.bound),
-            number(one.slack),
-            verdicts[one.holds],
-        ]
-        for one in found
-    ]
-    head = ["certificate", "kind", "loss", "best in hindsight", "bound", "slack", "holds"]
-    return grid("", head, rows)
+    rows = [[one.name, one.kind, *sides(one)] for one in found]
+    return grid("", ["certificate", "kind", *HEAD], rows)
 
 
-def contest(players: list[Any], *, yes_no: bool) -> Any:
+def contest(players: Sequence[Player]) -> Table:
     """Learners side by side, the best first, each with its first upper bound."""
+    binary = players[0].binary
 
-    def paid(player: Any) -> float:
-        return float(player.loss if yes_no else player.errors)
+    def paid(player: Player) -> float:
+        return player.loss if binary else player.errors
 
     rows = []
     for player in sorted(players, key=paid):
-        sides, verdict = ["-"] * 3, "nothing proved"
-        found = player.learner.certificates() if player.certificate is not None else []
+        shown, found = [*["-"] * 3, "nothing proved"], player.certificates()
         if found:
             main = next((one for one in found if one.kind == "upper bound"), found[0])
             if main.kind != "report":  # whose numbers claim nothing, and may have no comparator
-                sides = [number(value) for value in (main.comparator, main.bound, main.slack)]
-            failed = any(one.holds is False for one in found)
-            verdict = "NO" if failed else {True: "yes", None: "no claim"}[main.holds]
-        rows.append([player.name, number(player.rmse), number(paid(player)), *sides, verdict])
-    loss = "log loss" if yes_no else "square loss"
-    return grid("", ["learner", "RMSE", loss, "best in hindsight", "bound", "slack", "holds"], rows)
+                shown = sides(main)[1:]
+            shown[-1] = "NO" if exit_code(found) else sides(main)[-1]
+        rows.append([player.name, number(player.rmse), number(paid(player)), *shown])
+    loss = "log loss" if binary else "square loss"
+    return grid("", ["learner", "RMSE", loss, *HEAD[1:]], rows)
 
 
 class Progress:
-    """Rounds, rounds a second, running loss and bound; on a terminal only, once a piece."""
+    """Rounds, rounds per second, running loss and bound; on a terminal only, once per piece."""
 
     def __init__(self) -> None:
-        self.bar: Any = None
+        self.bar: Bar | None = None
         self.begin = perf_counter()
         if sys.stderr is not None and sys.stderr.isatty():
             from rich.progress import BarColumn, TextColumn

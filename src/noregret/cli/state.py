@@ -7,14 +7,14 @@ Python and a learner trained in Python can go on here.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import astuple
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from noregret import snapshot
+from noregret.cli.output import Mark, Output
 from noregret.errors import ParameterError, SnapshotError
-from noregret.running.bounds import Running
+from noregret.running.player import Playable
 from noregret.snapshot import files
 
 if TYPE_CHECKING:
@@ -49,31 +49,32 @@ def recall(path: str, session: Session) -> bool:
     except (KeyError, TypeError, ValueError, AttributeError) as wrong:
         if isinstance(wrong, ParameterError):
             raise
-        raise SnapshotError(f"{path}: what it says about the last run makes no sense") from None
+        raise SnapshotError(f"{path}: what it says about the last run is invalid") from None
     return True
 
 
-def _chosen(learner: Any) -> str:
-    return repr({k: repr(v) for k, v in sorted(learner.get_params(deep=False).items())})
+def _chosen(learner: Playable) -> dict[str, str]:
+    """The parameters, as text: arrays and kernels in them have no other equality."""
+    parameters: dict[str, object] = getattr(learner, "get_params")(deep=False)  # noqa: B009  # of ours
+    return {name: repr(value) for name, value in parameters.items()}
 
 
 def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
     encoding = session.encoding
     if kept["run"]["calendar"] and encoding.time is None:
         encoding.time = kept["run"]["time"]  # it was found, not given
-    asked = _asked(session)
+    settings = _settings(session)
     for name, before in kept["run"].items():
-        if asked[name] != before:
+        if settings[name] != before:
             raise ParameterError(
                 f"--state {path} is of a run with {name} = {before!r}, and this one has "
-                f"{asked[name]!r}: keep to it, or give another file"
+                f"{settings[name]!r}: keep to it, or give another file"
             )
     encoding.recall(kept["encoding"])
     encoding.kinds = {str(k): str(v) for k, v in kept["kinds"].items()}
     session.reading.kinds |= encoding.kinds
     if (sums := kept.get("running")) is not None:
-        V, Lam, largest, rounds = sums
-        session.players[0].running = Running(tuple(V), tuple(Lam), float(largest), int(rounds))
+        session.players[0].resume(sums)
     source, key = kept["source"], session.source.key
     if source["key"] == key:  # a pipe is taken to go on where the last one ended
         session.resumed, session.mark = True, _mark(kept.get("output"))
@@ -87,36 +88,36 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
             )
 
 
-def _mark(kept: dict[str, Any] | None) -> dict[str, Any] | None:
+def _mark(kept: dict[str, Any] | None) -> Mark | None:
     """Where the output was, in a form that makes sense."""
     if kept is None:
         return None
-    words = {name: str(kept[name]) for name in ("path", "kind", "sha256")}
+    words: Mark = {name: str(kept[name]) for name in ("path", "kind", "sha256")}
     return words | {"length": int(kept["length"])}
 
 
-def _store(path: str, session: Session, mark: dict[str, Any] | None) -> None:
+def _store(path: str, session: Session, mark: Mark | None) -> None:
     """Write the state file, whole or not at all; `mark` says how far the output is on the disk."""
     key = session.source.key
-    sums = session.players[0].running
+    running = session.players[0].running
     extra = {
-        "run": _asked(session),
+        "run": _settings(session),
         "encoding": session.encoding.memory(),
         "kinds": dict(sorted(session.encoding.kinds.items())),
         "source": {"key": key, "last": session.last, "head": _head(key, HEAD)},
         "output": mark,
-        "running": None if sums is None or not sums.finite else astuple(sums),
+        "running": None if running is None else running.stored(),
     }
     snapshot.save(session.players[0].learner, path, extra)
 
 
-def _asked(session: Session) -> dict[str, Any]:
+def _settings(session: Session) -> dict[str, object]:
     encoding = session.encoding
     chosen = {name: getattr(encoding, name) for name in FIELDS}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in chosen.items()}
 
 
-def _head(key: str, size: int) -> list[Any] | None:
+def _head(key: str, size: int) -> list[int | str] | None:
     """How long the beginning of a file is, up to a size, and its digest."""
     path = Path(key)
     if not key or not path.is_file():
@@ -143,7 +144,7 @@ class Saving:
         late = perf_counter() - self.at > max(OFTEN, self.cost * SHARE)
         return late or rows - self.rows >= self.every
 
-    def store(self, session: Session, output: Any) -> None:
+    def store(self, session: Session, output: Output) -> None:
         """Write the output to the disk, then the state that says how far it is."""
         begin = perf_counter()
         _store(self.path, session, output.mark())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -13,296 +12,128 @@ from sklearn.base import RegressorMixin
 from noregret import losses
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
-from noregret.errors import (
-    FeatureError,
-    InputError,
-    NotLearnedError,
-    ParameterError,
-    abbreviated,
-    wrapping,
-)
-from noregret.experts.aggregation import Aggregation, replayed
-from noregret.experts.members import (
-    Member,
-    as_numbers,
-    collect,
-    member,
-    members,
-    replays,
-    rows_of,
-)
+from noregret.declare.fields import Group
+from noregret.declare.parameters import Number
+from noregret.errors import NotLearnedError, ParameterError, abbreviated
+from noregret.experts.members import member, members
 from noregret.experts.pool import Pool
-from noregret.experts.reading import SMALLEST, prior_of, probabilities, share_of
-from noregret.experts.theorems import chain, statements
-from noregret.gaussian.base import NotFitted
-from noregret.inputs import values as features
-from noregret.learner.holder import Holder
-from noregret.learner.saving import ours
+from noregret.experts.reading import SMALLEST, prior_of
+from noregret.experts.state import PoolState
+from noregret.experts.theorems import statements
+from noregret.learner.base import NotFitted, OnlineLearner
+from noregret.learner.state import State
 from noregret.losses import Game
-from noregret.types import Mixture, Vector
+from noregret.types import Mixture, Outcome, Outcomes, Row, Table
 
 __all__ = ["AggregatingAlgorithm", "BayesianAlgorithm", "ExponentialWeights", "PoolLearner"]
 
+S = TypeVar("S", bound=State)
+WEIGHT = Number(5e-324, math.nextafter(1.0, 0.0), "a number between 0 and 1")
 
-class PoolLearner(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
-    """What all pools share; a child says which game is played."""
 
-    experts: Any
-    prior: Any
-    _state: tuple[dict[str, Member], Pool] | None
-    _alone = "its weights rest on losses that the experts paid in the order of one stream"
+class MixingLearner(RegressorMixin, OnlineLearner[S]):  # type: ignore[misc]  # scikit-learn is untyped
+    """What pools and Auto share: experts by name, each with a weight and a loss."""
+
+    def _experts(self) -> tuple[Iterable[str], Pool]:
+        """The experts' names and their pool; the caller holds the lock."""
+        raise NotImplementedError
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """The weights by expert, adding up to 1."""
+        with self._lock:
+            names, pool = self._experts()
+            return dict(zip(names, pool.weights().tolist()))
+
+    @property
+    def losses_(self) -> dict[str, float]:
+        """What each expert has lost so far; the pool's own mix where it slept."""
+        with self._lock:
+            names, pool = self._experts()
+            return dict(zip(names, pool.totals().paid.tolist()))
+
+    def certificate(self) -> Certificate:  # type: ignore[override]  # a pool takes no bounds
+        """The main certificate."""
+        with self._lock:
+            _, pool = self._experts()
+            return statements(pool.game, pool.totals())[0]
+
+
+class PoolLearner(MixingLearner[PoolState]):
+    """What all pools share; a child says which game is played.
+
+    x goes to each expert as it is.  Where experts are names, x gives their forecasts: a mapping of
+    expert to forecast, or a row in the experts' order.  Under log loss a forecast is the mean, or
+    the probability of outcome 1.
+    """
+
+    experts: Any  # of a Safe learner, a property
+    prior: object = None
+    share: float = 0.0
+    STATE: ClassVar[Group] = Group("state", PoolState)
+    _merge_refusal = "its weights rest on losses that the experts paid in the order of one stream"
 
     def _game(self) -> Game:
         raise NotImplementedError
 
-    def _share(self) -> float:
-        return 0.0
-
-    def _begin(self) -> tuple[dict[str, Member], Pool]:
+    def _start_row(self, x: Row = None, y: Outcome = None) -> PoolState:  # noqa: ARG002
         """The experts as they were given, and a pool that has seen nothing."""
-        found = members(self.experts)
-        return found, Pool.start(self._game(), prior_of(self.prior, list(found)), self._share())
+        found, game = members(self.experts), self._game()
+        prior = prior_of(self.prior, list(found))
+        return PoolState(found, Pool.start(game, prior, self._checked("share")))
 
-    def _learned(self) -> tuple[dict[str, Member], Pool]:
-        if self._state is None:
-            raise NotFitted(
-                f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
-            )
-        return self._state
+    def _start_table(self, X: Table, y: Outcomes) -> tuple[PoolState, Table]:
+        return self._start_row(X, y), X
 
-    # One round ------------------------------------------------------------------------------
+    def _experts(self) -> tuple[Iterable[str], Pool]:
+        state = self._learned()
+        return state.members, state.pool
 
-    def predict_one(self, x: Any) -> float:
-        """The pool's forecast at x; under log loss the mean, or the probability of outcome 1.
-
-        x goes to each expert as it is.  Where experts are names, x gives their forecasts: a
-        mapping of expert to forecast, or a row in the experts' order.
-        """
-        with self._lock:
-            experts, pool = self._state or self._begin()
-            return pool.forecast(_forecasts(experts, pool, x)[0])
-
-    def predictive(self, x: Any) -> Mixture:
+    def predictive(self, x: Row) -> Mixture:
         """The mixture of the experts' distributions at x; only under log loss."""
         with self._lock:
-            experts, pool = self._state or self._begin()
-            numbers, said = _forecasts(experts, pool, x)
+            state = self._state or self._start_row(x)
+            numbers, said = state.heard(x)
+            pool = state.pool
             if pool.game.kind != LIKELIHOOD or not any(hasattr(s, "log_density") for s in said):
                 raise NotLearnedError("only pools of distributions under log loss have a mixture")
             pool.forecast(numbers)  # somebody with weight must be awake
             weights = pool.weights(numbers)[~np.isnan(numbers)]
             return Mixture(weights, tuple(s for s, g in zip(said, numbers) if g == g))
 
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn that x had the outcome y; every learner among the experts learns it too."""
-        with self._lock:
-            experts, pool = self._state or self._begin()
-            outcome = pool.game.outcome(self._outcome(y))
-            numbers, said = _forecasts(experts, pool, x)
-            costs = _costs(said, outcome, experts) if pool.game.kind == LIKELIHOOD else None
-            after = pool.copy()
-            after.learn(numbers, outcome, costs)
-            _teach(experts, x, outcome)
-            self._state = experts, after
-
-    def _outcome(self, y: Any) -> float:
-        """The outcome as a number."""
-        return features.outcome(y)
-
-    # Many rounds ----------------------------------------------------------------------------
-
-    def replay(self, X: Any, y: Any) -> Aggregation:
-        """Predict-then-learn over all rows, as the loop over rounds would go.
-
-        Experts that can replay do so at array speed; the pool itself runs compiled.
-        """
-        with self._lock:
-            return self._run(self._state, X, y)
-
-    def _run(self, held: Any, X: Any, y: Any) -> Aggregation:
-        experts, pool = copy.deepcopy(held) or self._begin()
-        X = features.as_frame(X)
-        rows = rows_of(X)
-        if not len(rows):
-            raise InputError("X has no rows: give at least one round")
-        _as_wide(rows, experts)
-        column = features.outcome_column(y, len(rows))
-        ys = np.array([pool.game.outcome(value) for value in column.tolist()])
-        heard = replays(experts, pool.game, X, rows, ys)
-        said = np.column_stack([as_numbers(h, [n] * len(ys)) for h, n in zip(heard, experts)])
-        costs = None
-        if pool.game.kind == LIKELIHOOD:
-            rounds = zip(zip(*heard), ys.tolist())
-            costs = np.array([_costs(spoken, v, experts) for spoken, v in rounds])
-        after, result = replayed(pool, said, costs, ys, list(experts), X)
-        self._state = experts, after
-        return result
-
-    def predict(self, X: Any) -> Vector:
-        """Forecasts at every row, from what has been learned so far; nothing is learned."""
-        with self._lock:
-            return self._forecasts(X)
-
-    def _forecasts(self, X: Any) -> Vector:
-        """Forecasts at every row; the caller holds the lock."""
-        experts, pool = self._learned()
-        rows = rows_of(X)
-        _as_wide(rows, experts)
-        heard = [_forecasts(experts, pool, x)[0] for x in rows]
-        return pool.predict_rows(np.array(heard).reshape(len(heard), pool.size))
-
-    # Experts --------------------------------------------------------------------------------
-
-    def join(self, expert: Any, weight: float, *, name: str | None = None) -> None:
+    def join(self, expert: object, weight: float, *, name: str | None = None) -> None:
         """Let one more expert in, with this share of all weight (between 0 and 1) from now on.
 
         It counts as having slept so far; the others' weights shrink by 1 - weight.
         """
-        if not isinstance(weight, int | float | np.number) or not 0.0 < weight < 1.0:
-            raise ParameterError(
-                f"weight = {abbreviated(weight)}: it must be a number between 0 and 1"
-            )
+        part = WEIGHT.check("weight", weight)
         with self._lock:
-            experts, pool = self._state or self._begin()
+            state = self._state or self._start_row()
             label = name or next(iter(members([expert])))
-            if label in experts:
+            if label in state.members:
                 raise ParameterError(f"name = {label!r}: an expert of this name is here already")
-            larger = pool.joined(float(weight))
+            larger = state.pool.joined(part)
             if not np.min(larger.totals().log_prior) >= math.log(SMALLEST):
                 raise ParameterError(
                     f"weight = {abbreviated(weight)}: no expert's share may be below 1e-300 of all"
                 )
-            self._state = experts | {label: member(expert, pool.size)}, larger
+            state.members = state.members | {label: member(expert, state.pool.size)}
+            state.pool, self._state = larger, state
 
     @property
-    def experts_(self) -> dict[str, Any]:
+    def experts_(self) -> dict[str, object]:
         """The experts by name, as they are now."""
         with self._lock:
-            return {name: expert.model for name, expert in self._learned()[0].items()}
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """The weights by expert, adding up to 1."""
-        with self._lock:
-            experts, pool = self._learned()
-            return dict(zip(experts, pool.weights().tolist()))
-
-    @property
-    def losses_(self) -> dict[str, float]:
-        """What each expert has lost so far; the pool's own mix where it slept."""
-        with self._lock:
-            experts, pool = self._learned()
-            return dict(zip(experts, pool.totals().paid.tolist()))
+            return {name: expert.model for name, expert in self._learned().members.items()}
 
     @property
     def n_features_in_(self) -> int:
         """How many features the experts have seen, those that count them."""
         with self._lock:
-            width = _width(self._learned()[0])
+            width = self._learned().width
         if width is None:
             raise NotFitted("no expert of this pool counts its features")
         return width
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """How many rounds have been learned."""
-        with self._lock:
-            return self._learned()[1].totals().rounds
-
-    # Certificates ---------------------------------------------------------------------------
-
-    def certificates(self) -> list[Certificate]:
-        """Every statement that applies, the main one first."""
-        with self._lock:
-            experts, pool = self._learned()
-            totals = pool.totals()
-            cells = [(name, _certificates(e.model)) for name, e in experts.items()]
-        return [*statements(pool.game, totals), *chain(pool.game, totals, cells)]
-
-    def certificate(self) -> Certificate:
-        """The main certificate."""
-        with self._lock:
-            pool = self._learned()[1]
-            return statements(pool.game, pool.totals())[0]
-
-
-def _width(experts: dict[str, Member]) -> int | None:
-    """How many features the experts have seen, if any of them counts."""
-    models = [expert.model for expert in experts.values()]
-    counts = [int(m.n_features_in_) for m in models if hasattr(m, "n_features_in_")]
-    return max(counts, default=None)
-
-
-def _as_wide(rows: Any, experts: dict[str, Member]) -> None:
-    """Rows of an array must have as many features as before."""
-    width = _width(experts)
-    if width is not None and isinstance(rows, np.ndarray) and rows.shape[1] != width:
-        raise FeatureError(
-            f"X has {rows.shape[1]} features, but it is expecting {width} features as input"
-        )
-
-
-def _forecasts(experts: dict[str, Member], pool: Pool, x: Any) -> tuple[Vector, list[Any]]:
-    """What each expert says of x, as numbers and as it is."""
-    said = collect(experts, pool.game, x)
-    return as_numbers(said, list(experts)), said
-
-
-def _teach(experts: dict[str, Member], x: Any, y: float) -> None:
-    """Let every expert learn a round that all have forecast; if one refuses it, none has learned.
-
-    Those that may refuse go first, and all of them but the last can go back.  The last are those
-    that are dearest to copy: pools, then models of other libraries.  Such a model, if it is alone
-    and fails halfway, is the only one that has changed.
-    """
-    unsure = [name for name, expert in experts.items() if not expert.takes(y)]
-    unsure.sort(key=lambda name: _dear(experts[name]))
-    marks: list[tuple[Member, Any]] = []
-    try:
-        for name in unsure:
-            expert = experts[name]
-            with wrapping("expert", InputError, name):
-                if name != unsure[-1]:
-                    marks.append((expert, expert.mark()))
-                expert.learn(x, y)
-    except BaseException:
-        for expert, mark in marks:
-            expert.restore(mark)
-        raise
-    for name, expert in experts.items():
-        if name not in unsure:
-            expert.learn(x, y)
-
-
-def _dear(expert: Member) -> int:
-    """How dear a copy is."""
-    return int(isinstance(expert.model, PoolLearner)) if ours(expert.model) else 2
-
-
-def _certificates(model: Any) -> Sequence[Certificate]:
-    try:
-        found: Sequence[Certificate] = model.certificates()
-    except (AttributeError, NotLearnedError):
-        return ()
-    return found
-
-
-def _costs(said: Sequence[Any], y: float, names: Iterable[str]) -> Vector:
-    """The log losses of the experts' forecasts; NaN of those who sleep."""
-    return np.array([_cost(value, y, name) for value, name in zip(said, names)])
-
-
-def _cost(said: Any, y: float, name: str) -> float:
-    if said is None or (not hasattr(said, "log_density") and said != said):
-        return math.nan
-    if hasattr(said, "log_density"):
-        with wrapping("the density of expert", InputError, name):
-            density = float(said.log_density(y))
-        if math.isnan(density) or density == math.inf:
-            raise InputError(f"expert {name!r} gives y = {y!r} a log density of {density!r}")
-        return -density
-    table = np.array([[said]], dtype=np.float64)
-    return float(probabilities(table, np.array([y]), [name])[0, 0])
 
 
 class AggregatingAlgorithm(PoolLearner):
@@ -315,7 +146,7 @@ class AggregatingAlgorithm(PoolLearner):
     and loss_t <= -(1/eta) ln sum_j weight_j exp(-eta loss_tj) in every single round.  Weights are
     kept as logarithms; g comes from the substitution function, so experts may leave [lo, hi].
 
-    Cost: what the experts cost, and three exponentials an expert; 12 numbers an expert.
+    Cost: what the experts cost, three exponentials and 12 numbers per expert.
 
     Parameters
     ----------
@@ -346,12 +177,12 @@ class AggregatingAlgorithm(PoolLearner):
 
     def __init__(
         self,
-        experts: Any,
+        experts: object,
         *,
-        outcome_range: Any = None,
+        outcome_range: object = None,
         loss: str = "square",
         share: float = 0.0,
-        prior: Any = None,
+        prior: object = None,
     ) -> None:
         self.experts = experts
         self.outcome_range = outcome_range
@@ -362,9 +193,6 @@ class AggregatingAlgorithm(PoolLearner):
     def _game(self) -> Game:
         return losses.game(self.loss, self.outcome_range)
 
-    def _share(self) -> float:
-        return share_of(self.share)
-
 
 class BayesianAlgorithm(PoolLearner):
     """The Bayesian mixture of distributions: log loss, learning rate 1.
@@ -373,7 +201,7 @@ class BayesianAlgorithm(PoolLearner):
 
         log loss = -ln sum_j p_j exp(-L_j) <= min_j (L_j + ln 1/p_j)
 
-    Cost: what the experts cost, and an exponential an expert; 12 numbers an expert.
+    Cost: what the experts cost, one exponential and 12 numbers per expert.
 
     Parameters
     ----------
@@ -394,12 +222,12 @@ class BayesianAlgorithm(PoolLearner):
     ('equality', True)
     """
 
-    def __init__(self, experts: Any, *, prior: Any = None) -> None:
+    def __init__(self, experts: object, *, prior: object = None) -> None:
         self.experts = experts
         self.prior = prior
 
     def _game(self) -> Game:
-        return losses.game("log", None)
+        return losses.LOG
 
 
 class ExponentialWeights(PoolLearner):
@@ -413,7 +241,7 @@ class ExponentialWeights(PoolLearner):
     four times what the Aggregating Algorithm needs.  Other rates up to that pay ln(1/p_j)/eta;
     larger ones eta T (hi-lo)^4/8 on top.
 
-    Cost: what the experts cost, and two exponentials an expert; 12 numbers an expert.
+    Cost: what the experts cost, two exponentials and 12 numbers per expert.
 
     Parameters
     ----------
@@ -435,11 +263,11 @@ class ExponentialWeights(PoolLearner):
 
     def __init__(
         self,
-        experts: Any,
+        experts: object,
         *,
-        outcome_range: Any,
+        outcome_range: object,
         learning_rate: float | None = None,
-        prior: Any = None,
+        prior: object = None,
     ) -> None:
         self.experts = experts
         self.outcome_range = outcome_range

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from noregret.certificates import Certificate
+from noregret.declare.parameters import SHARE
 from noregret.errors import NotLearnedError
 from noregret.experts.comparators import Comparator, best_sequence, combinations
 from noregret.experts.pool import Pool
-from noregret.experts.reading import prior_of, read, share_of
+from noregret.experts.reading import prior_of, read
 from noregret.experts.theorems import statements, tracking
 from noregret.learner.replay import Replay, library_of, module
 from noregret.losses import game
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Integers, Matrix, Outcomes, Table, Vector
 
 __all__ = ["Aggregation", "aggregate", "replayed"]
 
@@ -43,7 +44,7 @@ class Aggregation(Replay):
 
     @property
     def weights(self) -> Matrix:
-        """The weights that each round's forecast was made with, a row a round.
+        """The weights that each round's forecast was made with, one row per round.
 
         They are worked out anew at each call, so that a long replay does not have to keep them.
         """
@@ -95,17 +96,17 @@ class Aggregation(Replay):
 
 
 def aggregate(
-    forecasts: Any,
-    y: Any,
+    forecasts: Table,
+    y: Outcomes,
     *,
-    outcome_range: Any = None,
+    outcome_range: object = None,
     loss: str = "square",
     share: float = 0.0,
-    prior: Any = None,
+    prior: object = None,
 ) -> Aggregation:
     """Merge a T x N table of forecasts by the Aggregating Algorithm, in compiled code.
 
-    forecasts : one column an expert, an array or a frame; NaN where an expert sleeps.  For
+    forecasts : one column per expert, an array or a frame; NaN where an expert sleeps.  For
         loss="log" probabilities of outcome 1, or an array T x N x 2 of normal means and variances.
     y : the outcomes.
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds go.
@@ -124,12 +125,13 @@ def aggregate(
     """
     played = game(loss, outcome_range)
     said, costs, names, ys = read(played, forecasts, y)
-    pool = Pool.start(played, prior_of(prior, names), share_of(share))
-    return replayed(pool, said, costs, ys, names, forecasts)[1]
+    pool = Pool.start(played, prior_of(prior, names), SHARE.check("share", share))
+    result = replayed(pool, said, costs, ys, names)[1]
+    return replace(result, library=library_of(forecasts))
 
 
 def replayed(
-    pool: Pool, said: Matrix, costs: Matrix | None, ys: Vector, names: Sequence[str], source: Any
+    pool: Pool, said: Matrix, costs: Matrix | None, ys: Vector, names: Sequence[str]
 ) -> tuple[Pool, Aggregation]:
     """A pool after these rounds, and the account of them."""
     after = pool.copy()
@@ -141,7 +143,6 @@ def replayed(
         spread=None,
         loss=losses,
         certificate=found[0],
-        library=library_of(source),
         experts=tuple(names),
         certificates=tuple(found),
         said=said,

@@ -8,28 +8,28 @@ and random cosines of the features in running standard units join in.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret._ops.grid import within
 from noregret._ops.layout import EXACT_INTEGER
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, ParameterError, abbreviated
+from noregret.declare.fields import Mismatch, Part, Parts
+from noregret.errors import FeatureError
+from noregret.experts.aggregating import MixingLearner
 from noregret.experts.core_grid import CoreGrid
 from noregret.experts.pool import Pool
-from noregret.experts.theorems import chain, statements
+from noregret.experts.theorems import certified, statements
 from noregret.experts.units import Units
-from noregret.gaussian.base import NotFitted
-from noregret.inputs import values as features
-from noregret.inputs.spaces import Names, Positions, space_for_table
-from noregret.learner.holder import Holder
-from noregret.learner.replay import Replay, library_of
+from noregret.inputs.spaces import FeatureSpace, Names, Positions
+from noregret.inputs.values import as_mapping, outcome, outcome_column, row
+from noregret.learner.state import VectorState
 from noregret.losses import LARGEST, game
-from noregret.types import Matrix, Vector
+from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["Auto"]
 
@@ -38,64 +38,93 @@ DRIFTS = (0.0, 1e-5, 1e-3, 1e-1)
 SHARE = 1e-4
 CHUNK = 2048  # rows between which memory is let go
 
-KERNEL_PRECISIONS = (1e-2, 1.0, 100.0)  # no drift: it costs n^3 flops a round on that many features
+KERNEL_PRECISIONS = (
+    1e-2,
+    1.0,
+    100.0,
+)  # no drift: it costs n^3 flops per round on that many features
 WIDTHS = (0.5, 1.0, 2.0)  # in units of sqrt(n)
 COSINES = 128
 LARGEST_MAP = 300  # features that a map may have
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class State:
+@dataclass(slots=True, eq=False)
+class AutoState(VectorState):
     """What Auto has learned; features that are new make a larger one."""
 
-    space: Positions | Names
+    space: FeatureSpace
     units: Units
-    maps: tuple[FeatureMap, ...]
-    cells: tuple[CoreGrid, ...]  # on the features themselves, then on each map
+    maps: Sequence[FeatureMap]
+    cells: Sequence[CoreGrid]  # on the features themselves, then on each map
     pool: Pool
 
+    FIELDS = (
+        Part("door", ("Positions", "Names"), of="space"),
+        Part("units", ("Units",)),
+        Parts("maps", ("Fourier", "Monomials")),
+        Parts("cells", ("Cells",)),
+        Part("pool", ("Pool",)),
+    )
+
     @classmethod
-    def start(cls, space: Positions | Names, outcome_range: Any, *, kernels: bool) -> State:
-        """A state that has seen nothing, for the features behind a space."""
+    def start(cls, space: FeatureSpace, outcome_range: object, *, kernels: bool) -> AutoState:
+        """A state that has seen nothing, for the features of a space."""
         n = space.size
         cells, maps = [CoreGrid(PRECISIONS, DRIFTS, n + 1)], []
         for label, map_ in _maps(n) if kernels else ():
-            size = map_.features(np.zeros((1, n))).shape[1]
+            size = _size(map_, n)
             if size <= LARGEST_MAP:
                 maps.append(map_)
                 cells.append(CoreGrid(KERNEL_PRECISIONS, (0.0,), size, label))
-        N = sum(len(group.names) for group in cells)
+        N = sum(2 * group.size for group in cells)
         pool = Pool.start(game("square", outcome_range), np.full(N, 1.0 / N), SHARE)
-        return cls(space, Units.of(n), tuple(maps), tuple(cells), pool)
+        return cls(space, Units.of(n), maps, cells, pool)
 
-    def copy(self) -> State:
+    @classmethod
+    def restored(cls, *fields: Any) -> AutoState:
+        """The state of these fields."""
+        state = cls(*fields)
+        n, cells = state.space.size, state.cells
+        if state.units.scale.size != n or len(cells) != 1 + len(state.maps):
+            raise Mismatch("has units for other features, or not cells for every map")
+        try:
+            sizes = [n + 1, *(_size(map_, n) for map_ in state.maps)]
+        except (ValueError, IndexError):
+            raise Mismatch("has a map for other inputs") from None
+        if [group.features for group in cells] != sizes:
+            raise Mismatch("has cells for other features")
+        if state.pool.size != sum(2 * group.size for group in cells):
+            raise Mismatch("has another number of experts")
+        return state
+
+    def copy(self) -> AutoState:
         """A state that shares nothing that changes."""
-        cells = tuple(group.copy() for group in self.cells)
-        return replace(self, cells=cells, pool=self.pool.copy())
+        cells = [group.copy() for group in self.cells]
+        return AutoState(self.space, self.units, self.maps, cells, self.pool.copy())
 
-    def with_space(self, space: Any) -> State:
-        """The same state, or a larger copy where the space knows more features."""
+    def with_space(self, space: FeatureSpace) -> AutoState:
+        """A larger copy: what is new has been 0 so far."""
         k = space.size - self.space.size
-        if not k:
-            return self
         if self.maps:
             raise FeatureError(f"x has {k} new features: with kernels=True features must stay")
-        cells = tuple(group.extended(k) for group in self.cells)
-        return replace(self, space=space, units=self.units.extended(k), cells=cells)
+        cells = [group.extended(k) for group in self.cells]
+        return AutoState(space, self.units.extended(k), (), cells, self.pool.copy())
 
-    def encode(self, x: Any) -> tuple[State, Vector]:
-        """x by position, in a state that knows all of its features."""
-        space, fast = self.space, None
-        if type(x) is np.ndarray and type(space) is Positions:
-            fast = x if x.dtype == np.float64 and x.shape == (space.size,) else None
-        elif type(x) is dict and type(space) is Names:
-            fast = space.encode_fast(x)
-        if fast is not None and within(fast, EXACT_INTEGER):
-            return self, fast
-        vector, new, key = self.space.encode(x)[:3]
-        if not new.size:
-            return self, vector
-        return self.with_space(self.space.extended(key)), np.concatenate([vector, new])
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        return self.pool.rounds
+
+    def target(self, y: Outcome) -> float:
+        """The outcome, if a pool can take it."""
+        return self.pool.game.outcome(outcome(y))
+
+    def targets(self, y: Outcomes, rounds: int) -> Vector:
+        """The outcomes of many rounds, if a pool can take them."""
+        game_ = self.pool.game
+        return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
+
+    # One round ------------------------------------------------------------------------------
 
     def inputs(self, xs: Matrix) -> tuple[list[Matrix], Units]:
         """What each group of cells sees of the rows, and what is known of units then."""
@@ -112,29 +141,63 @@ class State:
         said = [group.look(row[0]) for group, row in zip(self.cells, found)]
         return (said[0] if len(said) == 1 else np.concatenate(said)), units
 
-    def learn(self, vector: Vector, y: float) -> State:
-        """Learn one round, in place; the state that goes on."""
-        said, units = self.look(vector)
+    def predict_vector(self, x: Vector) -> float:
+        """The pool's forecast at x."""
+        return self.pool.forecast(self.look(x)[0])
+
+    def learn_vector(self, x: Vector, y: float) -> None:
+        """Learn one round: the pool, then every cell."""
+        said, units = self.look(x)
         self.pool.learn(said, y)
         for group in self.cells:
             group.absorb(y)
-        return self if units is self.units else replace(self, units=units)
+        self.units = units
 
-    def replay(self, xs: Matrix, ys: Vector) -> tuple[State, Vector, Vector]:
-        """Predict-then-learn over rows, on a copy; the state that goes on, forecasts, losses."""
-        state, forecasts, losses = self.copy(), [], []
+    def _known(self, x: Vector) -> bool:
+        """Whether a plain x needs no closer look."""
+        return x.size == self.space.size and within(x, EXACT_INTEGER)
+
+    def predict_fast(self, x: Vector) -> float:
+        """The forecast at a plain x; NaN where a closer look is needed."""
+        return self.predict_vector(x) if self._known(x) else math.nan
+
+    def learn_fast(self, x: Vector, y: Outcome) -> bool:
+        """Learn a plain round; False where a closer look is needed."""
+        if not self._known(x):
+            return False
+        self.learn_vector(x, self.target(y))
+        return True
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def predict_rows(self, X: Table) -> Vector:
+        """Forecasts at every row; nothing is learned."""
+        state, xs = self._in_space(X)
+        said = [state.look(x)[0] for x in xs]
+        return self.pool.predict_rows(np.array(said).reshape(len(said), self.pool.size))
+
+    def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
+        """Predict-then-learn over rows, in place: forecasts and losses."""
+        forecasts, losses = np.empty(len(ys)), np.empty(len(ys))
         for start in range(0, len(xs), CHUNK):
             part = slice(start, start + CHUNK)
-            found, units = state.inputs(xs[part])
-            said = np.hstack([c.replay(rows, ys[part]) for c, rows in zip(state.cells, found)])
-            g, loss, _ = state.pool.replay(said, ys[part])
-            forecasts.append(g)
-            losses.append(loss)
-            state = replace(state, units=units)
-        return state, np.concatenate(forecasts), np.concatenate(losses)
+            found, units = self.inputs(xs[part])
+            said = np.hstack([c.replay(rows, ys[part]) for c, rows in zip(self.cells, found)])
+            forecasts[part], losses[part], _ = self.pool.replay(said, ys[part])
+            self.units = units
+        return forecasts, losses
+
+    def certificate(self) -> Certificate:
+        """The main certificate: Fixed Share over the experts."""
+        return statements(self.pool.game, self.pool.totals())[0]
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        cells = [cell for group in self.cells for cell in group.certificates()]
+        return certified(self.pool.game, self.pool.totals(), cells)
 
 
-class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
+class Auto(MixingLearner[AutoState]):
     """Forecasts without knobs: 40 linear experts under Fixed Share, nothing to scale or to tune.
 
     The experts are a grid of prior precisions (1e-6 to 1e4) x drifts (0, 1e-5 to 1e-1) x two
@@ -146,7 +209,7 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     then known cost.  Each AAR expert has its own bound against the best regressor in hindsight;
     `certificates()` puts the two together.
 
-    Cost: 20 cores of 3.5 n^2 flops a round each and about 50 n^2 numbers, whatever the length of
+    Cost: 20 cores of 3.5 n^2 flops per round and about 50 n^2 numbers, whatever the length of
     the stream.
 
     Parameters
@@ -166,129 +229,35 @@ class Auto(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is unt
     True
     """
 
-    _state: State | None
-    _alone = "it is a pool with drifting experts, and both depend on the order of one stream"
+    STATE = Part("auto", ("Auto.State",))
+    _merge_refusal = (
+        "it is a pool with drifting experts, and both depend on the order of one stream"
+    )
 
-    def __init__(self, outcome_range: Any = None, *, kernels: bool = False) -> None:
+    def __init__(self, outcome_range: object = None, *, kernels: bool = False) -> None:
         self.outcome_range = outcome_range
         self.kernels = kernels
 
-    def _begin(self, space: Positions | Names) -> State:
-        if not isinstance(self.kernels, bool | np.bool_):
-            raise ParameterError(f"kernels = {abbreviated(self.kernels)}: it must be True or False")
-        return State.start(space, self.outcome_range, kernels=bool(self.kernels))
+    def _start(self, space: FeatureSpace) -> AutoState:
+        return AutoState.start(space, self.outcome_range, kernels=self._checked("kernels"))
 
-    def _for_one(self, x: Any) -> State:
-        if self._state is not None:
-            return self._state
-        mapping = features.as_mapping(x)
-        return self._begin(Positions(features.row(x).size) if mapping is None else Names(mapping))
-
-    def _learned(self) -> State:
-        if self._state is None:
-            raise NotFitted("this Auto has learned nothing yet: call learn_one or fit first")
-        return self._state
-
-    # One round ------------------------------------------------------------------------------
-
-    def predict_one(self, x: Any) -> float:
-        """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
-        with self._lock:
-            state, vector = self._for_one(x).encode(x)
-            return state.pool.forecast(state.look(vector)[0])
-
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn that x had the outcome y."""
-        with self._lock:
-            before = self._for_one(x)
-            outcome = before.pool.game.outcome(features.outcome(y))
-            state, vector = before.encode(x)
-            self._state = state.learn(vector, outcome)
+    def _start_row(self, x: Row, y: Outcome = None) -> AutoState:  # noqa: ARG002
+        """A state for all features of x at once: maps are made for so many."""
+        mapping = as_mapping(x)
+        return self._start(Positions(row(x).size) if mapping is None else Names(mapping))
 
     def _takes(self, y: float) -> bool:
         """Whether a round is sure to be learned whose x has just been forecast."""
         return abs(y) <= LARGEST
 
-    # Many rounds ----------------------------------------------------------------------------
+    def _experts(self) -> tuple[Iterable[str], Pool]:
+        state = self._learned()
+        return [name for group in state.cells for name in group.names], state.pool
 
-    def replay(self, X: Any, y: Any) -> Replay:
-        """Predict-then-learn over all rows at array speed, as the loop over rounds would go."""
-        with self._lock:
-            forecasts, losses = self._run(self._state, X, y)
-            pool = self._learned().pool
-            certificate = statements(pool.game, pool.totals())[0]
-        return Replay(
-            forecast=forecasts,
-            mean=None,
-            spread=None,
-            loss=losses,
-            certificate=certificate,
-            library=library_of(X),
-        )
 
-    def _run(self, state: State | None, X: Any, y: Any) -> tuple[Vector, Vector]:
-        X = features.as_frame(X)
-        if state is None:
-            state = self._begin(space_for_table(X)[0])
-        xs, space, _ = state.space.encode_rows(X)
-        if not len(xs):
-            raise FeatureError("X has no rows: give at least one round")
-        column = features.outcome_column(y, len(xs))
-        ys = np.array([state.pool.game.outcome(value) for value in column.tolist()])
-        self._state, forecasts, losses = state.with_space(space).replay(xs, ys)
-        return forecasts, losses
-
-    def predict(self, X: Any) -> Vector:
-        """Forecasts at every row, from what has been learned so far; nothing is learned."""
-        with self._lock:
-            learned = self._learned()
-            xs, space, _ = learned.space.encode_rows(X)
-            state = learned.with_space(space)
-            return state.pool.predict_rows(np.array([state.look(x)[0] for x in xs]))
-
-    # What was learned -----------------------------------------------------------------------
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """The weights by expert, adding up to 1."""
-        with self._lock:
-            state = self._learned()
-            names = [name for group in state.cells for name in group.names]
-            return dict(zip(names, state.pool.weights().tolist()))
-
-    @property
-    def losses_(self) -> dict[str, float]:
-        """What each expert has lost so far."""
-        with self._lock:
-            state = self._learned()
-            names = [name for group in state.cells for name in group.names]
-            return dict(zip(names, state.pool.totals().paid.tolist()))
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features have been seen, the constant one not counted."""
-        with self._lock:
-            return self._learned().space.size
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """How many rounds have been learned."""
-        with self._lock:
-            return self._learned().pool.totals().rounds
-
-    def certificates(self) -> list[Certificate]:
-        """Every statement that applies, the main one first."""
-        with self._lock:
-            state = self._learned()
-            game_, totals = state.pool.game, state.pool.totals()
-            cells = [cell for group in state.cells for cell in group.certificates()]
-        return [*statements(game_, totals), *chain(game_, totals, cells)]
-
-    def certificate(self) -> Certificate:
-        """The main certificate: Fixed Share over the experts."""
-        with self._lock:
-            state = self._learned()
-            return statements(state.pool.game, state.pool.totals())[0]
+def _size(map_: FeatureMap, n: int) -> int:
+    """How many features a map makes of n."""
+    return int(map_.features(np.zeros((1, n))).shape[1])
 
 
 def _maps(n: int) -> list[tuple[str, FeatureMap]]:

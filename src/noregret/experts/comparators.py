@@ -75,7 +75,9 @@ def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
     """
     losses, _ = features.table_with_gaps(losses, "losses")
     if losses.ndim != 2 or 0 in losses.shape:
-        raise InputError(f"losses has shape {losses.shape}: give a row a round, a column an expert")
+        raise InputError(
+            f"losses has shape {losses.shape}: give one row per round, one column per expert"
+        )
     losses = np.where(np.isnan(losses), np.inf, losses)
     T, N = losses.shape
     if not isinstance(switches, int | np.integer) or switches < 0:

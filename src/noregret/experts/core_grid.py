@@ -8,15 +8,19 @@ made when they are asked for and never kept, so that no copy can part them from 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from noregret._ops import grid as ops
 from noregret._ops import layout
-from noregret._ops.layout import AT, OK, RULE
+from noregret._ops.layout import AT, OK, OUTCOMES, RULE
 from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Count, Groups, Mismatch, Real, Word
 from noregret.errors import NumericalError
 from noregret.gaussian.cores import Core, DriftCore, PrimalCore
+from noregret.gaussian.cores.stored import StoredCore
 from noregret.gaussian.facts import StreamFacts
 from noregret.gaussian.ledger import open_ledger, totals
 from noregret.gaussian.theorems import aar_bound
@@ -24,7 +28,32 @@ from noregret.types import Matrix, Vector
 
 __all__ = ["CoreGrid"]
 
+LinearCore = PrimalCore | DriftCore
 TOO_LARGE = "the look at x does not fit in float64: rescale the features"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCell:
+    """A core of a grid as files keep it, with its precision and drift, 0 for none."""
+
+    core: LinearCore
+
+    FIELDS = (
+        Real("prior_precision", 1e-300, 1e300),
+        Real("walk", 0.0, 1e300),
+        *StoredCore.FIELDS,
+    )
+
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS."""
+        core, kept = self.core, StoredCore.of(self.core)
+        walk = core.drift if isinstance(core, DriftCore) else 0.0
+        return core.prior_precision, walk, *(getattr(kept, f.name) for f in StoredCore.FIELDS)
+
+    @staticmethod
+    def restored(precision: float, walk: float, factor: Matrix, *more: Any) -> LinearCore:
+        """The core of these values, of whatever size it is."""
+        return StoredCore(factor, *more).core(precision, walk, min(factor.shape), 1)
 
 
 class CoreGrid:
@@ -37,16 +66,15 @@ class CoreGrid:
     (8,)
     """
 
-    __slots__ = (
-        "drifts",
-        "fixed",
-        "fixed_work",
-        "label",
-        "ledgers",
-        "moving",
-        "moving_work",
-        "precisions",
-        "seen",
+    CORES = ("drifts", "fixed", "fixed_work", "moving", "moving_work", "precisions")
+    __slots__ = (*CORES, "label", "ledgers", "seen")
+
+    FIELDS = (
+        Word("label"),
+        Count("features", 1, 2**31, of=()),
+        Array("seen", (3,)),
+        Array("ledgers", ("c", OUTCOMES + 1, 2), finite=False),
+        Groups("cores", StoredCell, of=CORES),
     )
 
     def __init__(
@@ -59,7 +87,27 @@ class CoreGrid:
         self.seen = np.zeros(3)
         self._stack([*still, *walks])
 
-    def _stack(self, cores: Sequence[PrimalCore | DriftCore]) -> None:
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS."""
+        cores = [StoredCell(core) for core in self.cores]
+        return self.label, self.features, self.seen, self.ledgers, cores
+
+    @classmethod
+    def restored(
+        cls, label: str, features: int, seen: Vector, ledgers: Matrix, cores: Sequence[LinearCore]
+    ) -> CoreGrid:
+        """The grid of these values."""
+        drifts = [core.drifts for core in cores]
+        if not cores or len(cores) != len(ledgers):
+            raise Mismatch("does not have one ledger per core")
+        if drifts != sorted(drifts) or any(core.shape[0] != features for core in cores):
+            raise Mismatch("has its cores in another order, or for other features")
+        grid: CoreGrid = object.__new__(cls)
+        grid.label, grid.seen, grid.ledgers = label, seen, ledgers
+        grid._stack(cores)
+        return grid
+
+    def _stack(self, cores: Sequence[LinearCore]) -> None:
         """Go on where these cores are, fixed ones first, in arrays of its own."""
         still = [core for core in cores if isinstance(core, PrimalCore)]
         walks = [core for core in cores if isinstance(core, DriftCore)]
@@ -74,7 +122,12 @@ class CoreGrid:
         return len(self.precisions)
 
     @property
-    def cores(self) -> list[PrimalCore | DriftCore]:
+    def features(self) -> int:
+        """How many features each core has."""
+        return self.cores[0].shape[0]
+
+    @property
+    def cores(self) -> list[LinearCore]:
         """The cores as views of the stacks, in the order of the ledgers."""
         still = zip(self.precisions, self.fixed, self.fixed_work)
         precisions = self.precisions[len(self.fixed) :]
@@ -86,7 +139,7 @@ class CoreGrid:
 
     @property
     def names(self) -> list[str]:
-        """The experts: two a core."""
+        """The experts: two per core."""
         found = []
         for core in self.cores:
             drift = f" drift={core.drift:.3g}" if isinstance(core, DriftCore) else ""
@@ -100,48 +153,29 @@ class CoreGrid:
 
     def extended(self, k: int) -> CoreGrid:
         """Cells with k features more, which have been 0 so far."""
-        larger: CoreGrid = object.__new__(CoreGrid)
-        larger.label = self.label
-        larger.ledgers, larger.seen = self.ledgers.copy(), self.seen.copy()
-        larger._stack([core.extended(k) for core in self.cores])
-        return larger
+        cores = [core.extended(k) for core in self.cores]
+        n = cores[0].shape[0]
+        return CoreGrid.restored(self.label, n, self.seen.copy(), self.ledgers.copy(), cores)
+
+    @property
+    def _stacks(self) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        return self.fixed, self.fixed_work, self.moving, self.moving_work
 
     def look(self, x: Vector) -> Vector:
         """What every cell says of x."""
         said = np.empty(2 * self.size)
-        status = ops.look(
-            self.fixed, self.fixed_work, self.moving, self.moving_work, x, self.seen, said
-        )
-        if status != OK:
+        if ops.look(*self._stacks, x, self.seen, said) != OK:
             raise NumericalError(TOO_LARGE)
         return said
 
     def absorb(self, y: float) -> None:
         """Learn that the x looked at last had the outcome y."""
-        ops.absorb(
-            self.fixed,
-            self.fixed_work,
-            self.moving,
-            self.moving_work,
-            self.ledgers,
-            self.seen,
-            y,
-        )
+        ops.absorb(*self._stacks, self.ledgers, self.seen, y)
 
     def replay(self, xs: Matrix, ys: Vector) -> Matrix:
         """What every cell says in every row, learning as the rows go."""
         said = np.empty((len(xs), 2 * self.size))
-        failed = ops.replay(
-            self.fixed,
-            self.fixed_work,
-            self.moving,
-            self.moving_work,
-            self.ledgers,
-            self.seen,
-            xs,
-            ys,
-            said,
-        )
+        failed = ops.replay(*self._stacks, self.ledgers, self.seen, xs, ys, said)
         if failed >= 0:
             raise NumericalError(f"row {failed}: {TOO_LARGE}")
         return said

@@ -13,72 +13,59 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from typing import Any, Self
 
 import numpy as np
 
+from noregret import errors
 from noregret._ops.mixing import LIKELIHOOD
 from noregret.errors import FeatureError, InputError, ParameterError, abbreviated, wrapping
 from noregret.inputs import values as features
-from noregret.learner.holder import Holder
+from noregret.learner.base import Learner, OnlineLearner
 from noregret.learner.saving import ours
+from noregret.learner.state import State
 from noregret.losses import LARGEST, Game
-from noregret.types import Matrix, Vector
+from noregret.types import Forecast, Matrix, Row, Table, Vector
 
-__all__ = ["Member", "as_numbers", "collect", "member", "members", "replays", "rows_of"]
+__all__ = ["LearnerMember", "Member", "MemberList", "as_numbers", "member", "members"]
 
 
-class Member(Protocol):
-    """One expert of a pool."""
+class Member:
+    """One expert of a pool.  This one learns nothing, so that it is never copied either."""
 
-    model: Any
+    model: Any  # whatever the user gave, or a copy of it
 
-    def forecast(self, x: Any, game: Game) -> Any:
+    def copy(self) -> Self:
+        """A member that shares nothing that changes with this one."""
+        return self
+
+    def forecast(self, x: Row, game: Game) -> Forecast:
         """A number, a distribution, or None."""
-        ...
+        raise NotImplementedError
 
-    def learn(self, x: Any, y: float) -> None:
+    def learn(self, x: Row, y: float) -> None:
         """Learn one round."""
-        ...
 
-    def takes(self, y: float) -> bool:
+    def takes(self, y: float) -> bool:  # noqa: ARG002  # a child may look at it
         """Whether a round is sure to be learned whose x has just been forecast."""
-        ...
+        return True
 
-    def mark(self) -> Any:
+    def mark(self) -> object:
         """What `restore` needs to come back to where the expert is now."""
-        ...
+        return None
 
     def restore(self, mark: Any) -> None:
         """Go back to a mark."""
-        ...
 
 
-class Fixed:
-    """An expert that learns nothing."""
-
-    def learn(self, x: Any, y: float) -> None:
-        """Nothing to learn."""
-
-    def takes(self, y: float) -> bool:  # noqa: ARG002  # all experts are asked alike
-        """Nothing to refuse."""
-        return True
-
-    def mark(self) -> Any:
-        """Nothing to come back to."""
-
-    def restore(self, mark: Any) -> None:
-        """Nothing to come back to."""
-
-
-class NamedForecast(Fixed):
+class NamedForecast(Member):
     """A forecast that the caller supplies by name, or by position in a row of forecasts."""
 
     def __init__(self, name: str, place: int) -> None:
         self.model, self.name, self.place = name, name, place
 
-    def forecast(self, x: Any, game: Game) -> Any:  # noqa: ARG002  # all experts are asked alike
+    def forecast(self, x: Any, game: Game) -> Forecast:  # noqa: ARG002  # all are asked alike
         """What x says under this name; nothing if it says nothing."""
         if type(x) is dict:
             return x.get(self.name)
@@ -86,57 +73,74 @@ class NamedForecast(Fixed):
         return x[self.place] if mapping is None else mapping.get(self.name)
 
 
-class Function(Fixed):
+class Function(Member):
     """A function x -> forecast."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[Row], Forecast]) -> None:
         self.model = function
 
-    def forecast(self, x: Any, game: Game) -> Any:  # noqa: ARG002  # all experts are asked alike
+    def forecast(self, x: Row, game: Game) -> Forecast:  # noqa: ARG002  # all are asked alike
         """What the function says."""
         return self.model(x)
 
 
-class Learner:
+class LearnerMember(Member):
     """Anything with predict_one and learn_one."""
 
-    def __init__(self, model: Any) -> None:
+    model: Learner
+
+    def __init__(self, model: Learner) -> None:
         self.model = model
 
-    def forecast(self, x: Any, game: Game) -> Any:
+    @property
+    def own(self) -> OnlineLearner[State] | None:
+        """The learner if it is one of ours: it says what it takes, and can go back."""
+        return self.model if ours(self.model) else None
+
+    def copy(self) -> Self:
+        """A member with a copy of the learner."""
+        return type(self)(copy.deepcopy(self.model))
+
+    def forecast(self, x: Row, game: Game) -> Forecast:
         """The learner's forecast."""
         if game.kind == LIKELIHOOD and hasattr(self.model, "predictive"):
             return self.model.predictive(x)
         return self.model.predict_one(x)
 
-    def learn(self, x: Any, y: float) -> None:
+    def learn(self, x: Row, y: float) -> None:
         """Learn one round."""
         self.model.learn_one(x, y)
 
     def takes(self, y: float) -> bool:
         """Ours say so; of others nothing is known."""
-        return ours(self.model) and self.model._takes(y)
+        own = self.own
+        return own is not None and own._takes(y)
 
-    def mark(self) -> Any:
+    def mark(self) -> object:
         """The state of one of ours; a copy of any other."""
-        return self.model._mark() if ours(self.model) else copy.deepcopy(self.model)
+        own = self.own
+        return copy.deepcopy(self.model) if own is None else own._mark()
 
     def restore(self, mark: Any) -> None:
         """Go back to a mark."""
-        if ours(self.model):
-            self.model._restore(mark)
-        else:
+        own = self.own
+        if own is None:
             self.model = mark
+        else:
+            own._restore(mark)
 
 
-class Estimator:
+class Estimator(Member):
     """Anything with predict and partial_fit; names are kept in the order of the first round."""
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self.names: list[Any] | None = None
+    def __init__(self, model: Any, names: list[object] | None = None) -> None:
+        self.model, self.names = model, names
 
-    def _row(self, x: Any) -> Matrix:
+    def copy(self) -> Self:
+        """A member with a copy of the estimator."""
+        return type(self)(*self.mark())
+
+    def _row(self, x: Row) -> Matrix:
         mapping = features.as_mapping(x)
         if mapping is None:
             return features.row(x)[None]
@@ -145,7 +149,7 @@ class Estimator:
             raise FeatureError(f"x has the names {list(mapping)}, an estimator learned {names}")
         return features.row([mapping[name] for name in names])[None]
 
-    def forecast(self, x: Any, game: Game) -> Any:
+    def forecast(self, x: Row, game: Game) -> Forecast:
         """The estimator's forecast for a single row; none before its first round."""
         row = self._row(x)
         if not any(name.endswith("_") and not name.startswith("_") for name in vars(self.model)):
@@ -154,7 +158,7 @@ class Estimator:
             return float(self.model.predict_proba(row)[0, -1])
         return float(np.ravel(self.model.predict(row))[0])
 
-    def learn(self, x: Any, y: float) -> None:
+    def learn(self, x: Row, y: float) -> None:
         """Learn one round."""
         mapping = features.as_mapping(x)
         row = self._row(x)
@@ -167,21 +171,61 @@ class Estimator:
         """Nothing is known of it."""
         return False
 
-    def mark(self) -> Any:
+    def mark(self) -> tuple[object, list[object] | None]:
         """A copy."""
         return copy.deepcopy(self.model), self.names
 
-    def restore(self, mark: Any) -> None:
+    def restore(self, mark: tuple[object, list[object] | None]) -> None:
         """Go back to a mark."""
         self.model, self.names = mark
 
 
-def members(experts: Any) -> dict[str, Member]:
+class MemberList:
+    """Members by name, as files keep them: a name, a function to be given back, or a learner."""
+
+    def write(self, w: Any, found: Mapping[str, Member]) -> list[object]:
+        """Pairs of a name and a member."""
+        return [
+            [w.value(name, "the name of an expert"), self._write(w, name, expert)]
+            for name, expert in found.items()
+        ]
+
+    def _write(self, w: Any, name: str, expert: Member) -> dict[str, object]:
+        if isinstance(expert, NamedForecast):
+            return {"name": w.value(expert.name, "name"), "place": expert.place}
+        if isinstance(expert, Function):
+            return {"function": w.foreign(expert.model, f"experts['{name}']")}
+        if ours(expert.model):
+            return {"learner": w.thing(expert.model)}
+        raise errors.SnapshotError(
+            f"expert {name!r} = {abbreviated(expert.model)} cannot be stored: a "
+            f"{type(expert.model).__name__} is not noregret's; take it out, or save it by its "
+            "own means"
+        )
+
+    def read(self, f: Any, name: str) -> dict[str, Member]:
+        """The members by name."""
+        found = {}
+        for label, inner in f.named(name).items():
+            found[label] = self._read(inner)
+            inner.done()
+        return found
+
+    def _read(self, f: Any) -> Member:
+        if f.has("name"):
+            return NamedForecast(f.value("name"), f.whole("place", 0, 2**31))
+        if f.has("function"):
+            return Function(f.function("function"))
+        return LearnerMember(f.learner("learner"))
+
+
+def members(experts: object) -> dict[str, Member]:
     """The experts by name, as copies: those that the caller holds are left alone."""
     one = isinstance(experts, str) or getattr(experts, "ndim", 1) == 0
     if one or not isinstance(experts, Iterable):
         raise ParameterError(
-            f"experts = {abbreviated(experts)}: give a list of learners, functions or names, or a mapping"
+            f"experts = {abbreviated(experts)}: give a list of learners, functions or names, or "
+            "a mapping"
         )
     named = list(experts.items() if isinstance(experts, Mapping) else _named(experts))
     if not named:
@@ -189,29 +233,30 @@ def members(experts: Any) -> dict[str, Member]:
     return {name: member(expert, place) for place, (name, expert) in enumerate(named)}
 
 
-def member(expert: Any, place: int) -> Member:
+def member(expert: object, place: int) -> Member:
     """One expert, as a copy."""
     if isinstance(expert, str):
         return NamedForecast(expert, place)
-    if isinstance(expert, Holder) and expert._tickets:
+    if getattr(expert, "_tickets", False):
         raise ParameterError(
-            f"experts[{place}] = {features.abbreviated(expert)}: it forecasts by ticket, and a pool "
+            f"experts[{place}] = {abbreviated(expert)}: it forecasts by ticket, and a pool "
             "learns each round at once; give the pool to Delayed instead"
         )
     with wrapping(f"a copy of experts[{place}]", ParameterError):
         if hasattr(expert, "predict_one") and hasattr(expert, "learn_one"):
-            return Learner(copy.deepcopy(expert))
+            return LearnerMember(copy.deepcopy(expert))
         if hasattr(expert, "predict") and hasattr(expert, "partial_fit"):
             return Estimator(copy.deepcopy(expert))
     if callable(expert):
         return Function(expert)
     raise ParameterError(
-        f"experts[{place}] = {abbreviated(expert)}: an expert is a learner (predict_one, learn_one), an "
-        "estimator (predict, partial_fit), a function of x, or the name of a forecast in x"
+        f"experts[{place}] = {abbreviated(expert)}: an expert is a learner (predict_one, "
+        "learn_one), an estimator (predict, partial_fit), a function of x, or the name of "
+        "a forecast in x"
     )
 
 
-def _named(experts: Iterable[Any]) -> Iterable[tuple[str, Any]]:
+def _named(experts: Iterable[object]) -> Iterable[tuple[str, object]]:
     """Each expert under its own text; twins get a number."""
     taken: set[str] = set()
     for expert in experts:
@@ -225,31 +270,22 @@ def _named(experts: Iterable[Any]) -> Iterable[tuple[str, Any]]:
         yield name, expert
 
 
-def collect(experts: Mapping[str, Member], game: Game, x: Any) -> list[Any]:
-    """What each expert says of x."""
-    check_row(experts, x)
-    said = []
-    for name, expert in experts.items():
-        with wrapping("expert", InputError, name):
-            said.append(expert.forecast(x, game))
-    return said
-
-
-def check_row(experts: Mapping[str, Member], x: Any) -> None:
+def check_row(experts: Mapping[str, Member], x: Row) -> None:
     """Forecasts that the caller gives come by name, or all of them in a row."""
     if type(x) is dict:
         return
     given = [isinstance(expert, NamedForecast) for expert in experts.values()]
     if any(given) and features.as_mapping(x) is None:
-        sized = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
-        if not sized or len(x) < len(given) or (all(given) and len(x) > len(given)):
+        row = hasattr(x, "__getitem__") and not isinstance(x, str)
+        size = len(x) if row and isinstance(x, Sized) else 0
+        if size < len(given) or (all(given) and size > len(given)):
             raise InputError(
-                f"x = {features.abbreviated(x)}: give forecasts by name, in a mapping, or each at the "
+                f"x = {abbreviated(x)}: give forecasts by name, in a mapping, or each at the "
                 f"place of its expert in a row of {len(given)}"
             )
 
 
-def as_numbers(said: Sequence[Any], names: Sequence[str]) -> Vector:
+def as_numbers(said: Sequence[Forecast], names: Sequence[str]) -> Vector:
     """Forecasts as numbers (means of distributions), NaN for those who sleep."""
     numbers = np.full(len(said), math.nan)
     for j, value in enumerate(said):
@@ -270,11 +306,11 @@ def as_numbers(said: Sequence[Any], names: Sequence[str]) -> Vector:
     return numbers
 
 
-def _speaks(value: Any) -> bool:
+def _speaks(value: Forecast) -> bool:
     return value is not None and not (isinstance(value, float | np.floating) and value != value)
 
 
-def rows_of(X: Any) -> Sequence[Any]:
+def rows_of(X: Table) -> Sequence[Row] | Matrix:
     """The rounds of a table, as they would be given one at a time."""
     X = features.as_frame(X)
     names = features.frame_names(X)
@@ -283,25 +319,26 @@ def rows_of(X: Any) -> Sequence[Any]:
         if names == list(range(len(names))):  # numbered, not named
             return list(table)
         return [dict(zip(names, row.tolist())) for row in table]
-    if not isinstance(X, list | tuple):
-        X = np.asarray(X)
-        if X.ndim < 2:
-            raise FeatureError(
-                f"X has shape {X.shape}: it must be 2-D, one row a round. {features.RESHAPE}"
-            )
-        if X.shape[1] == 0:  # no rows to forecast is no error
-            features.require_rows(X.shape)
-    return X  # type: ignore[no-any-return]  # rows of an array, or a list
+    if isinstance(X, list | tuple):
+        return X
+    table = np.asarray(X)
+    if table.ndim < 2:
+        raise FeatureError(
+            f"X has shape {table.shape}: it must be 2-D, one row per round. {features.RESHAPE}"
+        )
+    if table.shape[1] == 0:  # no rows to forecast is no error
+        features.require_rows(table.shape)
+    return table
 
 
 def replays(
-    experts: Mapping[str, Member], game: Game, X: Any, rows: Sequence[Any], ys: Vector
-) -> list[list[Any]]:
-    """What the experts say in every round when they learn as the rounds go; a list an expert."""
-    said: dict[str, list[Any]] = {}
+    experts: Mapping[str, Member], game: Game, X: Table, rows: Iterable[Row], ys: Vector
+) -> list[list[Forecast]]:
+    """What the experts say in every round as they learn; one list per expert."""
+    said: dict[str, list[Forecast]] = {}
     slow = dict(experts)
     for name, expert in experts.items():
-        quick = isinstance(expert, Learner) and hasattr(expert.model, "replay")
+        quick = isinstance(expert, LearnerMember) and hasattr(expert.model, "replay")
         if quick and game.kind != LIKELIHOOD:
             with wrapping("expert", InputError, name):
                 said[name] = expert.model.replay(X, ys).forecast.tolist()

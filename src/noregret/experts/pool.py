@@ -12,31 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import mixing
-from noregret._ops.mixing import (
-    BEST,
-    BOOK_ROWS,
-    CHANGES,
-    COST,
-    COURSE,
-    EXCESS,
-    GAME,
-    LOSS,
-    MIX,
-    OVER,
-    PAID,
-    POOL_ROWS,
-    PRIOR,
-    RANGE,
-    RATE,
-    REACH,
-    ROUNDS,
-    SAID,
-    SEEN,
-    STAY,
-    TRACK,
-    WIDTH,
-    WORST,
-)
+from noregret.declare.fields import Array, Mismatch, Part
 from noregret.errors import InputError, OutcomeError
 from noregret.losses import Game
 from noregret.types import Matrix, Vector
@@ -74,22 +50,38 @@ class Pool:
 
     __slots__ = ("book", "cells", "game")
 
+    FIELDS = (
+        Part("game", ("Game",)),
+        Array("cells", (mixing.POOL_ROWS, "N"), finite=False),
+        Array("book", (mixing.BOOK_ROWS, 2), finite=False),
+    )
+
     def __init__(self, game: Game, cells: Matrix, book: Matrix) -> None:
         self.game, self.cells, self.book = game, cells, book
 
     @classmethod
     def start(cls, game: Game, prior: Vector, share: float = 0.0) -> Pool:
         """A pool that has seen nothing; `prior` adds up to 1."""
-        cells = np.zeros((POOL_ROWS, prior.size))
-        cells[PRIOR] = np.log(prior)
-        cells[STAY] = np.log1p(-share * (1.0 - prior))
-        book = np.zeros((BOOK_ROWS, 2))
+        cells = np.zeros((mixing.POOL_ROWS, prior.size))
+        cells[mixing.PRIOR] = np.log(prior)
+        cells[mixing.STAY] = np.log1p(-share * (1.0 - prior))
+        book = np.zeros((mixing.BOOK_ROWS, 2))
         low, high = game.span or (0.0, 0.0)
-        book[GAME] = game.kind, game.scale
-        book[RATE] = game.rate, share
-        book[RANGE] = low, high
-        book[WIDTH] = high - low, game.learned
-        book[WORST, 0] = -math.inf
+        book[mixing.GAME] = game.kind, game.scale
+        book[mixing.RATE] = game.rate, share
+        book[mixing.RANGE] = low, high
+        book[mixing.WIDTH] = high - low, game.learned
+        book[mixing.WORST, 0] = -math.inf
+        return cls(game, cells, book)
+
+    @classmethod
+    def restored(cls, game: Game, cells: Matrix, book: Matrix) -> Pool:
+        """The pool of these fields."""
+        counts = np.array([*book[mixing.ROUNDS], *book[mixing.CHANGES], book[mixing.WORST, 1]])
+        if not cells.shape[1] or not ((counts >= 0.0) & (counts <= 2.0**53)).all():
+            raise Mismatch("has no experts, or an invalid count of rounds")
+        if book[mixing.GAME, 0] != game.kind or not 0.0 <= book[mixing.RATE, 1] < 1.0:
+            raise Mismatch("plays another game")
         return cls(game, cells, book)
 
     def copy(self) -> Pool:
@@ -101,6 +93,11 @@ class Pool:
         """How many experts there are."""
         return int(self.cells.shape[1])
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        return int(self.book[mixing.ROUNDS, 0])
+
     # One round ------------------------------------------------------------------------------
 
     def forecast(self, said: Vector) -> float:
@@ -108,7 +105,7 @@ class Pool:
         return self._forecast(self.cells.copy(), said)
 
     def _forecast(self, cells: Matrix, said: Vector) -> float:
-        cells[SAID] = said
+        cells[mixing.SAID] = said
         mixing.wake(cells)
         g = mixing.forecast(cells, self.book)
         if g != g:
@@ -121,7 +118,7 @@ class Pool:
         g = self._forecast(cells, said)
         asleep = int(np.isnan(said).sum())
         if costs is not None:
-            cells[COST] = costs
+            cells[mixing.COST] = costs
             if mixing.leader(cells, 1.0) < 0:
                 raise OutcomeError(
                     f"y = {y!r}: every expert awake gave it probability 0, so no mixture can go "
@@ -134,7 +131,7 @@ class Pool:
     def weights(self, said: Vector | None = None) -> Vector:
         """The weights, adding up to 1: of all experts, or of those awake."""
         cells = self.cells.copy()
-        cells[SAID] = 0.0 if said is None else said
+        cells[mixing.SAID] = 0.0 if said is None else said
         mixing.wake(cells)
         weights = np.empty(self.size)
         mixing.shares(cells, self.book, weights)
@@ -189,41 +186,42 @@ class Pool:
         paid what the pool's mixture paid.
         """
         totals = self.totals()
-        cells = np.hstack([self.cells, np.zeros((POOL_ROWS, 1))])
-        cells[PRIOR, :-1] += math.log1p(-weight)
-        cells[PRIOR, -1] = math.log(weight)
-        cells[STAY] = np.log1p(-totals.share * -np.expm1(cells[PRIOR]))
-        for row in (PAID, TRACK, COURSE):
+        cells = np.hstack([self.cells, np.zeros((mixing.POOL_ROWS, 1))])
+        cells[mixing.PRIOR, :-1] += math.log1p(-weight)
+        cells[mixing.PRIOR, -1] = math.log(weight)
+        cells[mixing.STAY] = np.log1p(-totals.share * -np.expm1(cells[mixing.PRIOR]))
+        for row in (mixing.PAID, mixing.TRACK, mixing.COURSE):
             cells[row, -1] = totals.mix
         return Pool(self.game, cells, self.book.copy())
 
     def totals(self) -> PoolTotals:
         """The book, added up."""
         book, cells = self.book, self.cells
+        stays = max(book[mixing.REACH, 1] - 1.0 / book[mixing.RATE, 0], 0.0)
         return PoolTotals(
-            rounds=int(book[ROUNDS, 0]),
-            loss=float(book[LOSS].sum()),
-            mix=float(book[MIX].sum()),
-            over=float(book[OVER].sum()),
-            worst=float(book[WORST, 0]),
-            worst_round=int(book[WORST, 1]),
-            outside=int(book[ROUNDS, 1]),
-            first_outside=int(book[CHANGES, 1]),
-            seen=(float(book[SEEN, 0]), float(book[SEEN, 1])),
-            width=float(book[WIDTH, 0]),
-            rate=float(book[RATE, 0]),
-            share=float(book[RATE, 1]),
-            paid=cells[PAID] + cells[PAID + 1],
-            log_prior=cells[PRIOR].copy(),
-            best_sequence=float(book[BEST, 0]),
-            best_course=float(book[BEST, 1]),
-            switches=int(book[CHANGES, 0]),
-            reach=float(book[REACH, 0]),
-            staying=np.abs(cells[STAY]) * max(book[REACH, 1] - 1.0 / book[RATE, 0], 0.0),
+            rounds=self.rounds,
+            loss=float(book[mixing.LOSS].sum()),
+            mix=float(book[mixing.MIX].sum()),
+            over=float(book[mixing.OVER].sum()),
+            worst=float(book[mixing.WORST, 0]),
+            worst_round=int(book[mixing.WORST, 1]),
+            outside=int(book[mixing.ROUNDS, 1]),
+            first_outside=int(book[mixing.CHANGES, 1]),
+            seen=(float(book[mixing.SEEN, 0]), float(book[mixing.SEEN, 1])),
+            width=float(book[mixing.WIDTH, 0]),
+            rate=float(book[mixing.RATE, 0]),
+            share=float(book[mixing.RATE, 1]),
+            paid=cells[mixing.PAID] + cells[mixing.PAID + 1],
+            log_prior=cells[mixing.PRIOR].copy(),
+            best_sequence=float(book[mixing.BEST, 0]),
+            best_course=float(book[mixing.BEST, 1]),
+            switches=int(book[mixing.CHANGES, 0]),
+            reach=float(book[mixing.REACH, 0]),
+            staying=np.abs(cells[mixing.STAY]) * stays,
         )
 
     @property
     def excess(self) -> Vector:
         """u_j: each expert's loss less that of the mixture, as far as it is remembered."""
-        excess: Vector = self.cells[EXCESS].copy()
+        excess: Vector = self.cells[mixing.EXCESS].copy()
         return excess

@@ -15,22 +15,22 @@ from noregret._ops.mixing import LIKELIHOOD
 from noregret.errors import InputError, OutcomeError, ParameterError, abbreviated
 from noregret.inputs import values as features
 from noregret.losses import LARGEST, Game
-from noregret.types import Matrix, Vector
+from noregret.types import Matrix, Table, Vector
 
-__all__ = ["SMALLEST", "prior_of", "probabilities", "read", "share_of"]
+__all__ = ["SMALLEST", "prior_of", "probabilities", "read"]
 
 SMALLEST = 1e-300  # share of all weight: its inverse must fit in float64
 
 
 def read(
-    played: Game, forecasts: Any, y: Any
+    played: Game, forecasts: Table, y: Any
 ) -> tuple[Matrix, Matrix | None, tuple[str, ...], Vector]:
     """Forecasts, losses in a likelihood game, names and outcomes, checked."""
     said, names = features.table_with_gaps(forecasts, "forecasts")
     normal = said.ndim == 3
     if said.ndim not in (2, 3) or 0 in said.shape or (normal and said.shape[2] != 2):
         raise InputError(
-            f"forecasts has shape {said.shape}: give a row a round and a column an expert"
+            f"forecasts has shape {said.shape}: give one row per round and one column per expert"
         )
     variances = np.ascontiguousarray(said[:, :, 1]) if normal else None
     said = np.ascontiguousarray(said[:, :, 0] if normal else said)
@@ -44,7 +44,7 @@ def read(
         )
     table, scalar = features.outcome_table(y, len(said))
     if not scalar:
-        raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome a round")
+        raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome per round")
     ys = np.ascontiguousarray(table[:, 0])
     if np.abs(ys).max() > LARGEST or played.binary:
         for value in ys.tolist():
@@ -97,14 +97,7 @@ def _between(value: Any, low: float, high: float) -> bool:
     return bool(low <= value < min(high, sys.float_info.max))
 
 
-def share_of(share: Any) -> float:
-    """The share of Fixed Share, checked."""
-    if isinstance(share, Real) and not isinstance(share, bool) and _between(share, 0.0, 1.0):
-        return float(share)
-    raise ParameterError(f"share = {abbreviated(share)}: it must be a number from 0 to less than 1")
-
-
-def prior_of(prior: Any, names: Sequence[str]) -> Vector:
+def prior_of(prior: object, names: Sequence[str]) -> Vector:
     """Prior weights by expert, made to add up to 1; equal where none are given."""
     N = len(names)
     if prior is None:
@@ -118,7 +111,7 @@ def prior_of(prior: Any, names: Sequence[str]) -> Vector:
     real = all(isinstance(p, Real) and p != 0 and _between(p, 0.0, math.inf) for p in listed)
     if len(listed) != N or not real:
         raise ParameterError(
-            f"prior = {abbreviated(prior)}: give {N} positive numbers, one an expert"
+            f"prior = {abbreviated(prior)}: give {N} positive numbers, one per expert"
         )
     weights = np.array([float(p) for p in listed])
     weights /= weights.max()

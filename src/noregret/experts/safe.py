@@ -9,19 +9,50 @@ from sklearn.base import ClassifierMixin
 
 from noregret import losses
 from noregret.certificates import Certificate
+from noregret.declare.fields import Group, Mismatch
 from noregret.experts.aggregating import PoolLearner
 from noregret.experts.aggregation import Aggregation
+from noregret.experts.members import Member
+from noregret.experts.pool import Pool
+from noregret.experts.state import PoolState
 from noregret.gaussian.learners import AAR
 from noregret.glm.labels import classes_of, column, sign_of
 from noregret.glm.learners import BayesianLogistic, MAPLogistic
+from noregret.inputs.values import as_frame
+from noregret.learner.base import Learner
 from noregret.losses import Game
 from noregret.sparse import OSLOG
-from noregret.types import Matrix
+from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["SafeLogistic", "SafeOSLOG"]
 
+Labels = tuple[object, object]
+"""The two labels of binary outcomes, the positive one second."""
 
-class SafeOSLOG(PoolLearner):
+
+class SafePool(PoolLearner):
+    """A pool with experts of its own; its certificate goes all the way to the best regressor."""
+
+    @property
+    def experts(self) -> dict[str, Learner]:
+        """The experts by name, as parameters make them."""
+        raise NotImplementedError
+
+    def _accept(self, state: PoolState) -> None:
+        if not set(self.experts) <= set(state.members):
+            raise Mismatch("lacks one of its experts")
+        self._state = state
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the one against the best regressor in hindsight first."""
+        return sorted(super().certificates(), key=lambda c: not c.name.startswith("the pool"))
+
+    def certificate(self) -> Certificate:  # type: ignore[override]  # a pool takes no bounds
+        """The main certificate: against the best regressor in hindsight."""
+        return self.certificates()[0]
+
+
+class SafeOSLOG(SafePool):
     """OSLOG beside AAR: as sparse as OSLOG where it wins, within (hi-lo)^2/2 ln 2 of AAR's bound.
 
     On any data with |y| <= Y (2 Y^2 ln 2 when outcome_range = Y)
@@ -51,13 +82,11 @@ class SafeOSLOG(PoolLearner):
     {'OSLOG': 0.0, 'AAR': 1.0}
     """
 
-    prior = None
-
     def __init__(
         self,
         shrinkage: float = 1.0,
         prior_precision: float = 1.0,
-        outcome_range: Any = None,
+        outcome_range: object = None,
         *,
         start: float = 1.0,
         floor: float = 0.0,
@@ -69,7 +98,7 @@ class SafeOSLOG(PoolLearner):
         self.floor = floor
 
     @property
-    def experts(self) -> dict[str, Any]:
+    def experts(self) -> dict[str, Learner]:
         """OSLOG and AAR."""
         return {
             "OSLOG": OSLOG(self.shrinkage, start=self.start, floor=self.floor),
@@ -82,19 +111,47 @@ class SafeOSLOG(PoolLearner):
     @property
     def sparsity_(self) -> float:
         """The share of negligible weights of OSLOG where it has most weight; else 0."""
-        leads = self.weights_["OSLOG"] >= 0.5
-        return float(self.experts_["OSLOG"].sparsity_) if leads else 0.0
-
-    def certificates(self) -> list[Certificate]:
-        """Every statement that applies, the one against the best regressor first."""
-        return _chain_first(super().certificates())
-
-    def certificate(self) -> Certificate:
-        """The main certificate: against the best regressor in hindsight."""
-        return self.certificates()[0]
+        with self._lock:
+            state = self._learned()
+            leads = state.pool.weights()[list(state.members).index("OSLOG")] >= 0.5
+            return float(state.members["OSLOG"].model.sparsity_) if leads else 0.0
 
 
-class SafeLogistic(ClassifierMixin, PoolLearner):  # type: ignore[misc]  # scikit-learn is untyped
+class BinaryPoolState(PoolState):
+    """A pool whose outcomes are two labels."""
+
+    __slots__ = ("labels",)
+
+    SCRATCH = ("labels",)  # files keep them beside the state
+
+    def __init__(
+        self, members: dict[str, Member], pool: Pool, labels: Labels | None = (0, 1)
+    ) -> None:
+        super().__init__(members, pool)
+        self.labels = labels  # None: those that the first table has
+
+    def copy(self) -> Self:
+        """A state that shares nothing that changes with this one."""
+        copied = super().copy()
+        copied.labels = self.labels
+        return copied
+
+    def target(self, y: Outcome) -> float:
+        """0 or 1 for the label."""
+        return 0.5 + 0.5 * sign_of(y, self.labels or (0, 1))
+
+    def targets(self, y: Outcomes, rounds: int) -> Vector:
+        """0 or 1 for every label."""
+        return super().targets(np.array([self.target(label) for label in column(y)]), rounds)
+
+    def replay(self, X: Table, y: Outcomes, classes: Outcomes = None) -> tuple[Self, Aggregation]:
+        """Predict-then-learn over rows, on a copy; the first rows may say what the labels are."""
+        after = self.copy()
+        after.labels = self.labels or classes_of(column(y), classes)
+        return after, after.run(X, y)
+
+
+class SafeLogistic(ClassifierMixin, SafePool):  # type: ignore[misc]  # scikit-learn is untyped
     """An approximation to Bayesian averaging beside exact MAP, under the Bayesian Algorithm.
 
     Whatever the approximation does, on any labels (nu^2 = prior_var, Z the largest |x|)
@@ -121,7 +178,8 @@ class SafeLogistic(ClassifierMixin, PoolLearner):  # type: ignore[misc]  # sciki
     ('the pool and MAP, (1 + nu^2 Z^2) min F', True)
     """
 
-    prior = None
+    STATE = Group("state", BinaryPoolState)
+    BESIDE = ("labels",)
 
     def __init__(
         self,
@@ -139,7 +197,7 @@ class SafeLogistic(ClassifierMixin, PoolLearner):  # type: ignore[misc]  # sciki
         self.horizon = horizon
 
     @property
-    def experts(self) -> dict[str, Any]:
+    def experts(self) -> dict[str, Learner]:
         """The approximation and exact MAP."""
         average = BayesianLogistic(
             self.prior_var,
@@ -151,14 +209,29 @@ class SafeLogistic(ClassifierMixin, PoolLearner):  # type: ignore[misc]  # sciki
         return {"averaging": average, "MAP": MAPLogistic(self.prior_var)}
 
     def _game(self) -> Game:
-        return losses.game("log", None)
+        return losses.LOG
 
     # Labels ---------------------------------------------------------------------------------
 
+    def _start_row(self, x: Row = None, y: Outcome = None) -> BinaryPoolState:
+        state = super()._start_row(x, y)
+        return BinaryPoolState(state.members, state.pool)
+
+    def _start_table(self, X: Table, y: Outcomes) -> tuple[BinaryPoolState, Table]:
+        state = self._start_row(X, y)
+        state.labels = None
+        return state, X
+
     @property
-    def _labels(self) -> tuple[Any, Any]:
-        labels: tuple[Any, Any] = self.__dict__.get("_classes", (0, 1))
-        return labels
+    def _labels(self) -> Labels:
+        """The two labels; the caller holds the lock."""
+        return getattr(self._state, "labels", None) or (0, 1)
+
+    def _accept(self, state: PoolState, labels: object = None) -> None:
+        super()._accept(state)
+        if not isinstance(labels, tuple) or len(labels) != 2:
+            raise Mismatch("has labels that are not two")
+        self._state = BinaryPoolState(state.members, state.pool, labels)
 
     @property
     def classes_(self) -> Any:
@@ -167,56 +240,23 @@ class SafeLogistic(ClassifierMixin, PoolLearner):  # type: ignore[misc]  # sciki
             self._learned()
             return np.array(self._labels)
 
-    def _outcome(self, y: Any) -> float:
-        return 0.5 + 0.5 * sign_of(y, self._labels)
-
-    def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Aggregation:
-        given = column(y)
-        labels = self._labels if held is not None else classes_of(given, classes)
-        numbers = np.array([0.5 + 0.5 * sign_of(label, labels) for label in given])
-        found = super()._run(held, X, numbers)
-        self._classes = labels
-        return found
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: Outcomes, classes: Outcomes = None) -> Self:
         """Learn all rows, in order, on top of what was learned before."""
-        with self._lock:
-            self._run(self._state, X, y, classes)
+        self._run(X, y, classes=classes)
         return self
 
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: Table) -> Matrix:
         """Probabilities of both classes at every row; nothing is learned."""
-        with self._lock:
-            p = self._forecasts(X)
+        p = super().predict(X)
         return np.column_stack([1.0 - p, p])
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Table) -> Any:
         """The likelier class at every row."""
         with self._lock:
-            p, labels = self._forecasts(X), np.array(self._labels)
+            p, labels = self._learned().predict_rows(as_frame(X)), np.array(self._labels)
         return labels[(p > 0.5).astype(int)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-    def _beside(self) -> dict[str, Any]:
-        return {"classes": self._labels}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._classes = state["classes"]
-
-    def certificates(self) -> list[Certificate]:
-        """Every statement that applies, the one against the best weights in hindsight first."""
-        return _chain_first(super().certificates())
-
-    def certificate(self) -> Certificate:
-        """The main certificate: against the best weights in hindsight."""
-        return self.certificates()[0]
-
-
-def _chain_first(found: list[Certificate]) -> list[Certificate]:
-    """The certificate that goes all the way to the best regressor before the others."""
-    return sorted(found, key=lambda c: not c.name.startswith("the pool"))

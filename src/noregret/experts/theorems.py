@@ -17,11 +17,20 @@ from noregret.experts.pool import PoolTotals
 from noregret.losses import Game
 from noregret.types import Vector
 
-__all__ = ["chain", "statements", "tracking"]
+__all__ = ["certified", "statements", "tracking"]
 
 EACH_ROUND = "every round"
 CLOSE = 1e-9
 """How near a cell's certificate must be to what its pool charged it, to be about the same loss."""
+
+
+Cells = Sequence[tuple[str, Sequence[Certificate]]]
+"""The experts by name, each with its own certificates."""
+
+
+def certified(game: Game, t: PoolTotals, cells: Cells) -> list[Certificate]:
+    """All that is proved of a pool, and what follows from its experts' own certificates."""
+    return [*statements(game, t), *chain(game, t, cells)]
 
 
 def statements(game: Game, t: PoolTotals) -> list[Certificate]:
@@ -245,9 +254,7 @@ def _exponential_weights(game: Game, t: PoolTotals) -> Certificate:
     )
 
 
-def chain(
-    game: Game, t: PoolTotals, cells: Sequence[tuple[str, Sequence[Certificate]]]
-) -> list[Certificate]:
+def chain(game: Game, t: PoolTotals, cells: Cells) -> list[Certificate]:
     """From the mixture to the best cell to that cell's own best expert, in one statement.
 
     Takes the certificates of each cell that are about the very loss that the pool charged it.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from noregret._ops.grid import measure
+from noregret.declare.fields import Array, Count, Mismatch
 from noregret.errors import NumericalError
 from noregret.types import Matrix, Vector
 
@@ -38,6 +39,23 @@ class Units:
     total: Vector
     square: Vector
 
+    FIELDS = (
+        Count("count"),
+        Array("rows", (4, "n"), finite=False, of=("scale", "shift", "total", "square")),
+    )
+
+    def stored(self) -> tuple[int, Matrix]:
+        """The values of FIELDS."""
+        return self.count, np.stack([self.scale, self.shift, self.total, self.square])
+
+    @classmethod
+    def restored(cls, count: int, rows: Matrix) -> Units:
+        """The units of these values."""
+        scale, shift, total, square = (row.copy() for row in rows)
+        if not (scale >= 0.0).all():
+            raise Mismatch("has units below 0")
+        return cls(scale, count, shift, total, square)
+
     @classmethod
     def of(cls, n: int) -> Units:
         """Of n features nothing is known."""
@@ -45,11 +63,8 @@ class Units:
 
     def extended(self, k: int) -> Units:
         """For k features more, which have been 0 so far."""
-        more = (
-            np.append(v, np.zeros(k)) for v in (self.scale, self.shift, self.total, self.square)
-        )
-        scale, shift, total, square = more
-        return Units(scale, self.count, shift, total, square)
+        count, rows = self.stored()
+        return Units.restored(count, np.hstack([rows, np.zeros((4, k))]))
 
     def measured(self, xs: Matrix) -> tuple[Matrix, Units]:
         """The constant feature, then the rows in units; what is first not 0 sets its unit."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
+from noregret._ops.layout import AAR
 from noregret.certificates import Assumption
 from noregret.gaussian.ledger import Totals
 
@@ -26,6 +26,7 @@ class StreamFacts:
     prior_precision: float  # a, or a_1
     prior_var: float  # sum of 1/a_s up to the round to come
     drifting: bool
+    rule: int = AAR  # which rule made the forecasts
     noise_var: float = 1.0
     clip: float | None = None
     outcome_bound: float | None = None  # Y
@@ -33,7 +34,7 @@ class StreamFacts:
     norm_bound: float | None = None  # Z; of sqrt k(x, x) with a kernel, then called c
     kernel: bool = False  # the exact kernel core
     priors: float = 0.0  # sum_t sum_{s<=t} 1/a_s, with the exact kernel core
-    budget: Any = None
+    budget: object = None
 
     @property
     def linear(self) -> bool:
@@ -51,7 +52,7 @@ class StreamFacts:
 
     @property
     def m(self) -> str:
-        """How often a price counts, in words: once an outcome."""
+        """How often a price counts, in words: once per outcome."""
         return "" if self.totals.outcomes == 1 else "m "
 
     @property

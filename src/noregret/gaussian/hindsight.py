@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class Hindsight:
 
 def hindsight_of(stream: AnyStream) -> Hindsight:
     """What the stream's core remembers of the best expert."""
-    core: Any = stream.core
+    core = stream.core
     a = stream.plan.prior_precision
     if isinstance(core, DualCore):
         y, c = core.outcomes_and_weights()  # the best function has residuals c = (I + Kbar)^-1 y

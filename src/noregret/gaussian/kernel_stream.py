@@ -7,29 +7,58 @@ A call that is refused leaves the stream as it was; every call holds the learner
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
 from typing import Any
 
 import numpy as np
 
 from noregret._ops import layout, rounds
 from noregret._ops.layout import AT, LEVEL, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
-from noregret.errors import FeatureError, InputError, MergeError
+from noregret.budgets import Window
+from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
+from noregret.errors import FeatureError, InputError, MergeError, NoRegretError
 from noregret.gaussian.cores.dual import DualCore
-from noregret.gaussian.ledger import add, open_ledger
-from noregret.gaussian.stream import CAREFUL, Plan, outcome_rows_like, outcomes_like
+from noregret.gaussian.ledger import add, check_stored, open_ledger
+from noregret.gaussian.stream import (
+    CAREFUL,
+    MOST,
+    GaussianStream,
+    Plan,
+    outcome_rows_like,
+    outcomes_like,
+)
 from noregret.inputs.kernel_spaces import KernelInputs
-from noregret.types import Forecast, Look, Matrix, Track, Vector
+from noregret.inputs.spaces import FeatureSpace
+from noregret.kernels import Inputs
+from noregret.learner.replay import Replay
+from noregret.types import Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
 
 __all__ = ["KernelStream"]
 
 
-class KernelStream:
+class KernelStream(GaussianStream):
     """A dual core, a ledger, and how inputs and outcomes are given."""
 
     __slots__ = ("core", "inputs", "ledger", "plan", "scalar", "work")
 
+    FIELDS = (
+        Part("plan", ("Plan",)),
+        Part("inputs", ("Inputs",)),
+        Truth("scalar"),
+        Count("outcomes", 1, MOST, of="core"),
+        Count("rounds", of="core"),
+        Count("size", 1, of="core"),
+        Real("prior", 0.0, sys.float_info.max, of="core"),
+        Real("priors", 0.0, of="core"),
+        Array("ledger", ("rows", 2), finite=False),
+        Points("points", of="core"),
+        Array("triangle", ("packed",), of="core"),
+        Array("z", ("t", "m"), of="core"),
+        Array("row_priors", ("t",), of="core"),
+    )
+    SCRATCH = ("work",)
+
+    core: DualCore
     lane = CAREFUL
 
     def __init__(
@@ -42,14 +71,42 @@ class KernelStream:
 
     @classmethod
     def start(cls, plan: Plan, inputs: KernelInputs, m: int, *, scalar: bool) -> KernelStream:
-        """An empty stream of m outcomes a round."""
-        assert plan.kernel is not None
-        window = None if plan.budget is None else int(plan.budget.size)
-        core = DualCore(plan.kernel, plan.prior_precision, plan.drift, m, window)
-        return cls(plan, core, open_ledger(m), inputs, scalar=scalar)
+        """An empty stream of m outcomes per round."""
+        return cls(plan, _core(plan, m), open_ledger(m), inputs, scalar=scalar)
+
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS, without the room that arrays have to grow."""
+        core = self.core
+        counts = core.outcomes, core.rounds, core.size, core.prior, core.priors
+        points = self.inputs.stored_points(core.inputs)
+        return self.plan, self.inputs, self.scalar, *counts, self.ledger, points, *core.rows()
+
+    @classmethod
+    def restored(cls, plan: Plan, inputs: KernelInputs, *values: Any) -> KernelStream:
+        """The stream of these values."""
+        scalar, m, counted, size, prior, priors, ledger, points, *rows = values
+        if plan.kernel is None or not isinstance(plan.budget, Window | None):
+            raise Mismatch("has no kernel, or a budget that makes no sense")
+        if scalar and m != 1:
+            raise Mismatch(f"has {m} outcomes that are one number")
+        try:
+            core = _core(plan, m)
+        except NoRegretError as wrong:
+            raise Mismatch(f"has a budget that makes no sense: {wrong}") from None
+        kept = range(1, min(counted, core.window) + 1) if core.window else [counted]
+        if size not in kept:
+            raise Mismatch(f"keeps {size} of {counted} rounds")
+        check_stored(ledger, m)
+        points = inputs.restored_points(points)
+        shapes = [(size * (size + 1) // 2,), (size, m), (size,)]
+        if len(points) != size or [row.shape for row in rows] != shapes:
+            raise Mismatch(f"has {len(points)} inputs or other rows for {size} rounds")
+        core.rounds, core.size, core.prior, core.priors = counted, size, prior, priors
+        core.go_on(points, *rows)
+        return cls(plan, core, ledger, inputs, scalar=scalar)
 
     @property
-    def space(self) -> Any:
+    def space(self) -> FeatureSpace | None:
         """The space that inputs come through, if they are vectors."""
         return self.inputs.space
 
@@ -59,27 +116,13 @@ class KernelStream:
             self.plan, self.core.copy(), self.ledger.copy(), self.inputs, scalar=self.scalar
         )
 
-    @contextmanager
-    def closed(self) -> Iterator[list[Any]]:
-        """Nothing to do: every call holds the lock."""
-        yield [self]
-
-    def retire(self) -> None:
-        """Nothing to do: every call holds the lock."""
-
     # One round ------------------------------------------------------------------------------
 
-    def look(self, x: Any) -> Look:
+    def look(self, x: Row) -> Look:
         """Look at x; nothing is learned."""
         return self.core.look(self.inputs.encode(x))
 
-    def forecast(self, x: Any) -> Forecast:
-        """The point forecast at x."""
-        look = self.look(x)
-        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]))[0]
-        return float(g[0]) if self.scalar else g.copy()  # the look itself is kept
-
-    def learn(self, x: Any, y: Any) -> KernelStream:
+    def learn(self, x: Row, y: Outcome) -> KernelStream:
         """Learn one round."""
         m = self.core.outcomes
         ys = outcomes_like(y, m, scalar=self.scalar)
@@ -96,9 +139,9 @@ class KernelStream:
     # Many rounds ----------------------------------------------------------------------------
 
     def replay(
-        self, X: Any, y: Any, weights: Any = None
-    ) -> tuple[KernelStream, Track, Matrix, Vector]:
-        """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses."""
+        self, X: Table, y: Outcomes, weights: Outcomes = None
+    ) -> tuple[KernelStream, Replay]:
+        """Predict-then-learn over rows: the stream that goes on, and what was said and paid."""
         if weights is not None:
             raise InputError(
                 "sample_weight: a kernel learner takes none; repeat the rounds, or give it a "
@@ -115,26 +158,32 @@ class KernelStream:
         else:
             stream = self.copy()
             track = _one_by_one(stream.core, xs, ys)
-        forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
-        rounds.settle(
-            stream.ledger, self.work, sizes, ys, track.mean, track.root, forecasts, losses
-        )
         add(stream.ledger, layout.FIT, track.fit)
-        return stream, track, forecasts, losses
+        return stream, stream.book_rows(self.work, sizes, ys, track)
 
-    def look_rows(self, X: Any) -> tuple[Matrix, Vector]:
+    def look_rows(self, X: Table) -> tuple[Matrix, Vector]:
         """Means and root spreads at every row; nothing is learned."""
         return self.core.look_rows(self.inputs.encode_rows(X))
 
-    def merge(self, other: Any) -> KernelStream:
+    def merge(self, other: GaussianStream) -> KernelStream:
         """Kernel learners keep what they saw in order, and do not merge."""
         raise MergeError(
-            f"kernel learners of {self.core.rounds} and {other.core.rounds} rounds cannot be "
+            f"kernel learners of {self.rounds} and {other.rounds} rounds cannot be "
             "merged: their factor depends on the order; give both a budget= with an explicit map"
         )
 
 
-def _one_by_one(core: DualCore, xs: Any, ys: Matrix) -> Track:
+def _core(plan: Plan, m: int) -> DualCore:
+    """An empty core of m outcomes."""
+    assert plan.kernel is not None
+    window = None
+    if isinstance(plan.budget, Window):
+        plan.budget.check()
+        window = int(plan.budget.size)
+    return DualCore(plan.kernel, plan.prior_precision, plan.drift, m, window)
+
+
+def _one_by_one(core: DualCore, xs: Inputs, ys: Matrix) -> Track:
     mean, root, fit = np.empty(ys.shape), np.empty(len(ys)), 0.0
     for t, (x, y) in enumerate(zip(xs, ys, strict=True)):
         look = core.look(x)

@@ -8,17 +8,16 @@ with `drift`, all sequences of them.
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from noregret.gaussian import rules, theorems
-from noregret.gaussian.base import Drift, Gaussian, positive
-from noregret.gaussian.build import stream_for_row
+from noregret._ops import layout
+from noregret.gaussian.base import Gaussian
 from noregret.gaussian.cores import PrimalCore
-from noregret.gaussian.facts import StreamFacts
+from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.ledger import totals
 from noregret.gaussian.rules import Rule
-from noregret.gaussian.theorems import Theorem
-from noregret.types import Normal
+from noregret.gaussian.stream import Budget
+from noregret.inputs.values import as_frame
+from noregret.types import Matrix, Normal, Row, Table, Vector
 
 __all__ = ["AAR", "BayesianRidge", "Ridge"]
 
@@ -33,7 +32,7 @@ class Ridge(Gaussian):
 
     and with |y| <= clip, loss <= that minimum + 4 clip^2 ln det(I + X'X/a) (Corollary 1).
 
-    Cost: 3.5 n^2 flops a round and n^2 numbers, whatever the length of the stream; with `drift`
+    Cost: 3.5 n^2 flops per round and n^2 numbers, whatever the length of the stream; with `drift`
     the same, but (2/3) n^3 flops in rounds whose accuracy asks for it (see cores/drift.py).
 
     Parameters
@@ -58,34 +57,27 @@ class Ridge(Gaussian):
     0.485 <= 27.930
     """
 
+    RULES = (layout.RIDGE, layout.CLIPPED)
+
     def __init__(
         self,
         prior_precision: float = 1.0,
         *,
-        kernel: Any = None,
+        kernel: object = None,
         drift: Drift = 0.0,
         clip: float | None = None,
         fit_intercept: bool = False,
-        budget: Any = None,
+        budget: Budget | None = None,
     ) -> None:
-        self.prior_precision = prior_precision
-        self.kernel = kernel
-        self.drift = drift
+        super().__init__(
+            prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
+        )
         self.clip = clip
-        self.fit_intercept = fit_intercept
-        self.budget = budget
 
     def _rule(self) -> Rule:
-        return rules.ridge() if self.clip is None else rules.clipped(positive("clip", self.clip))
-
-    def _theorems(self, facts: StreamFacts) -> list[Theorem]:
-        if facts.clip is None:
-            found: list[Theorem] = [theorems.ridge_equality, theorems.ridge_norm_bound]
-            return [*found, theorems.kakade_ng_square_loss_bound] if facts.linear else found
-        found = [theorems.clipped_bound, theorems.clipped_leverage_bound]
-        if not facts.drifting:
-            found.append(theorems.clipped_determinant_bound)
-        return [*found, theorems.ridge_equality]
+        if self.clip is None:
+            return Rule(layout.RIDGE)
+        return Rule(layout.CLIPPED, self._checked("clip"))
 
 
 class BayesianRidge(Gaussian):
@@ -99,7 +91,7 @@ class BayesianRidge(Gaussian):
     `predict_one` is the mean, `predictive` the distribution.  With several outcomes they share
     d_t and are independent given x.
 
-    Cost: 3.5 n^2 flops a round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
+    Cost: 3.5 n^2 flops per round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
     rounds whose accuracy asks for it (see cores/drift.py).
 
     Parameters
@@ -122,42 +114,30 @@ class BayesianRidge(Gaussian):
     True
     """
 
+    RULES = (layout.BAYES,)
+
     def __init__(
         self,
         prior_precision: float = 1.0,
         *,
         noise_var: float = 1.0,
-        kernel: Any = None,
+        kernel: object = None,
         drift: Drift = 0.0,
         fit_intercept: bool = False,
-        budget: Any = None,
+        budget: Budget | None = None,
     ) -> None:
-        self.prior_precision = prior_precision
+        super().__init__(
+            prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
+        )
         self.noise_var = noise_var
-        self.kernel = kernel
-        self.drift = drift
-        self.fit_intercept = fit_intercept
-        self.budget = budget
 
     def _rule(self) -> Rule:
-        return rules.bayes(positive("noise_var", self.noise_var))
+        return Rule(layout.BAYES, self._checked("noise_var"))
 
-    def _theorems(self, facts: StreamFacts) -> list[Theorem]:
-        found: list[Theorem] = [
-            theorems.bayesian_equality,
-            theorems.ridge_equality,
-            theorems.ridge_norm_bound,
-        ]
-        if not facts.drifting:
-            found.append(theorems.bayesian_determinant_bound)
-        if facts.linear:
-            found += [theorems.kakade_ng_log_loss_bound, theorems.kakade_ng_square_loss_bound]
-        return found
-
-    def predictive(self, x: Any) -> Normal:
+    def predictive(self, x: Row) -> Normal:
         """The forecast at x as a normal distribution, of variance noise_var times the spread."""
         with self._lock:
-            stream = self._state or stream_for_row(self._plan(), x)
+            stream = self._state or self._start_row(x)
             look = stream.look(x)
             mean = float(look.mean[0]) if stream.scalar else look.mean.copy()
             return Normal(mean=mean, var=stream.plan.rule.level * look.spread)
@@ -179,11 +159,18 @@ class BayesianRidge(Gaussian):
         constant = t.rounds * math.log(2.0 * math.pi * s2)
         return 0.5 * (m * (constant + log_det) + t.best / s2)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:  # noqa: FBT001, FBT002  # their habit
+    def predict(  # type: ignore[override]  # scikit-learn's habit: one array, or two
+        self,
+        X: Table,
+        return_std: bool = False,  # noqa: FBT001, FBT002  # their habit too
+    ) -> Matrix | tuple[Matrix, Vector]:
         """Means at every row; with return_std, standard deviations too, as scikit-learn does."""
-        stream, means, roots = self._look_rows(X)
-        mean = means[:, 0] if stream.scalar else means
-        return (mean, math.sqrt(stream.plan.rule.level) * roots) if return_std else mean
+        with self._lock:
+            stream = self._learned()
+            with stream.closed():
+                means, roots = stream.look_rows(as_frame(X))
+            mean, noise = stream.flat(means), math.sqrt(stream.plan.rule.level)
+        return (mean, noise * roots) if return_std else mean
 
 
 class AAR(Gaussian):
@@ -197,7 +184,7 @@ class AAR(Gaussian):
     The learner needs no Y; the certificate takes the largest |y| so far.  Experts that change,
     th_1 + ... + th_t at round t, pay sum a_t |th_t|^2 instead.
 
-    Cost: 3.5 n^2 flops a round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
+    Cost: 3.5 n^2 flops per round and n^2 numbers; with `drift` the same, but (2/3) n^3 flops in
     rounds whose accuracy asks for it (see cores/drift.py).
 
     Parameters
@@ -221,31 +208,7 @@ class AAR(Gaussian):
       [x] |y| <= Y = 1, the largest so far
     """
 
-    def __init__(
-        self,
-        prior_precision: float = 1.0,
-        *,
-        kernel: Any = None,
-        drift: Drift = 0.0,
-        fit_intercept: bool = False,
-        budget: Any = None,
-    ) -> None:
-        self.prior_precision = prior_precision
-        self.kernel = kernel
-        self.drift = drift
-        self.fit_intercept = fit_intercept
-        self.budget = budget
+    RULES = (layout.AAR,)
 
     def _rule(self) -> Rule:
-        return rules.aar()
-
-    def _theorems(self, facts: StreamFacts) -> list[Theorem]:
-        found: list[Theorem] = [
-            theorems.aar_bound,
-            theorems.aar_leverage_bound,
-            theorems.aar_exact_loss,
-            theorems.ridge_equality,
-        ]
-        if facts.kernel:
-            return [*found, theorems.kernel_aar_horizon_bound]
-        return found if facts.drifting else [*found, theorems.aar_determinant_bound]
+        return Rule(layout.AAR)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import layout
-from noregret._ops.ledger import add as compensated
+from noregret._ops.ledger import add
+from noregret.declare.fields import Mismatch
 from noregret.types import Matrix
 
-__all__ = ["Totals", "add", "merged", "open_ledger", "totals"]
+__all__ = ["Totals", "add", "check_stored", "merged", "open_ledger", "totals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +50,35 @@ def open_ledger(m: int) -> Matrix:
     return ledger
 
 
-def add(ledger: Matrix, row: int, term: float) -> None:
-    """Add a term to one column."""
-    compensated(ledger, row, term)
+def check_stored(ledger: Matrix, m: int) -> None:
+    """Refuse an array from a file that cannot be the ledger of m outcomes."""
+    if ledger.shape != (layout.OUTCOMES + m, 2):
+        raise Mismatch("has a ledger of another shape")
+    counts = ledger[layout.ROUNDS]
+    if not ((counts >= 0.0) & (counts <= 2.0**53) & (counts == np.floor(counts))).all():
+        raise Mismatch("has invalid counts of rounds")
 
 
 def totals(ledger: Matrix) -> Totals:
     """Add up the columns."""
-    value = ledger.sum(axis=1)
-    largest = ledger[layout.OUTCOMES :, 0]
+    value, largest = ledger.sum(axis=1).tolist(), ledger[layout.OUTCOMES :, 0]
     return Totals(
         rounds=int(ledger[layout.ROUNDS, 0]),
         outcomes=largest.size,
-        loss=float(value[layout.LOSS]),
-        square_loss=float(value[layout.SQUARE]),
-        fit=float(value[layout.FIT]),
-        best=float(value[layout.FIT] + value[layout.JOINT]),
-        weighted=float(value[layout.WEIGHTED]),
-        log_det=float(value[layout.LOGDET]),
-        leverage=float(value[layout.LEVERAGE]),
-        charge=float(value[layout.CHARGE]),
-        relief=float(value[layout.RELIEF]),
-        squared_norms=float(value[layout.NORMS]),
+        loss=value[layout.LOSS],
+        square_loss=value[layout.SQUARE],
+        fit=value[layout.FIT],
+        best=value[layout.FIT] + value[layout.JOINT],
+        weighted=value[layout.WEIGHTED],
+        log_det=value[layout.LOGDET],
+        leverage=value[layout.LEVERAGE],
+        charge=value[layout.CHARGE],
+        relief=value[layout.RELIEF],
+        squared_norms=value[layout.NORMS],
         widest=float(ledger[layout.WIDEST, 0]),
         longest=float(ledger[layout.LONGEST, 0]),
-        largest=float(np.max(largest, initial=0.0)),
-        missed=float(value[layout.MISSED]),
+        largest=max(largest.tolist(), default=0.0),
+        missed=value[layout.MISSED],
         outcome_square=float(largest @ largest),
         workers=int(ledger[layout.ROUNDS, 1]),
     )

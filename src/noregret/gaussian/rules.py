@@ -18,23 +18,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._ops import layout
+from noregret.declare.fields import Count, Mismatch, Real
 from noregret.types import Matrix, Vector
 
-__all__ = ["Rule", "aar", "bayes", "clipped", "ridge"]
+__all__ = ["Rule"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule by number, and the level it needs: where to clip, or the noise variance.
 
-    >>> aar().forecast(np.array([[4.0]]), np.array([2.0]))
+    >>> Rule(layout.AAR).forecast(np.array([[4.0]]), np.array([2.0]))
     array([[1.]])
-    >>> clipped(1.5).forecast(np.array([[4.0]]), np.array([2.0]))
+    >>> Rule(layout.CLIPPED, 1.5).forecast(np.array([[4.0]]), np.array([2.0]))
     array([[1.5]])
     """
 
+    FIELDS = (Count("code", 0, layout.BAYES), Real("level", 0.0, 1e300))
+
     code: int
     level: float = 0.0
+
+    @classmethod
+    def restored(cls, code: int, level: float) -> Rule:
+        """The rule of these values."""
+        if (level > 0.0) != (code in (layout.CLIPPED, layout.BAYES)):
+            raise Mismatch("has a level that does not go with it")
+        return cls(code, level)
 
     @property
     def clip(self) -> float | None:
@@ -63,23 +73,3 @@ class Rule:
             return total
         paid: Vector = ((y - self.forecast(mean, root)) ** 2).sum(axis=1)
         return paid
-
-
-def ridge() -> Rule:
-    """Forecast the mean."""
-    return Rule(layout.RIDGE)
-
-
-def clipped(bound: float) -> Rule:
-    """Forecast the mean, clipped to [-bound, bound]."""
-    return Rule(layout.CLIPPED, bound)
-
-
-def aar() -> Rule:
-    """Forecast mean/spread: the Aggregating Algorithm for Regression."""
-    return Rule(layout.AAR)
-
-
-def bayes(noise_var: float) -> Rule:
-    """Forecast the normal distribution N(mean, noise_var * spread)."""
-    return Rule(layout.BAYES, noise_var)

@@ -1,6 +1,6 @@
 """One stream being learned: where core, rule and ledger meet.
 
-A `Plan` is what the user chose, checked and frozen; a `Stream` is what the data did.  Every
+A `Plan` is what the user chose, checked and frozen; a stream is what the data did.  Every
 call is checked whole before anything is written: one that is refused leaves the stream as it
 was, to the last bit.
 """
@@ -8,28 +8,38 @@ was, to the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from noregret._ops import bare, layout, rounds
 from noregret._ops.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
+from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
+from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
 from noregret.errors import FeatureError, InputError, MergeError, NumericalError, OutcomeError
-from noregret.gaussian.cores import Core, DriftCore, PrimalCore
+from noregret.gaussian.cores import DriftCore, PrimalCore
+from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.cores.schedule import Drift
-from noregret.gaussian.ledger import add, merged, open_ledger
+from noregret.gaussian.cores.stored import StoredCore
+from noregret.gaussian.facts import StreamFacts
+from noregret.gaussian.ledger import add, check_stored, merged, open_ledger, totals
 from noregret.gaussian.rules import Rule
+from noregret.gaussian.theorems import statements, theorems_of
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import outcome, outcome_table, outcomes
 from noregret.kernels import Kernel
-from noregret.types import Forecast, Look, Matrix, Track, Vector
+from noregret.learner.replay import Replay
+from noregret.types import Forecast, Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
 
-__all__ = ["ARRAYS", "CAREFUL", "NAMES", "Plan", "Stream"]
+__all__ = ["ARRAYS", "CAREFUL", "MOST", "NAMES", "Budget", "GaussianStream", "Plan", "Stream"]
 
 CAREFUL, ARRAYS, NAMES = range(3)  # lanes: vectors of outcomes; numbers from arrays; from names
+MOST = 2**26  # outcomes per round, in a file
+Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
 _learn = bare(rounds.learn)
 
 
@@ -37,36 +47,148 @@ _learn = bare(rounds.learn)
 class Plan:
     """What the user chose: core x rule, and whether a constant feature stands first."""
 
+    FIELDS = (
+        Part("rule", ("Rule",)),
+        Real("prior_precision", 1e-300, 1e300),
+        Value("drift"),
+        Truth("intercept"),
+        Part("kernel", ("Kernel",), optional=True),
+        Part(
+            "budget", ("Nystrom", "RandomFourier", "Taylor", "Polynomial", "Window"), optional=True
+        ),
+    )
+
     rule: Rule
     prior_precision: float
     drift: Drift = 0.0
     intercept: bool = False
     kernel: Kernel | None = None
-    budget: Any = None
+    budget: Budget | None = None
 
-    def core(self, n: int, m: int) -> Core:
+    @classmethod
+    def restored(cls, rule: Rule, prior_precision: float, drift: Drift, *more: Any) -> Plan:
+        """The plan of these values."""
+        if not callable(drift) and not (type(drift) is float and 0.0 <= drift <= 1e300):
+            raise Mismatch("has an invalid drift")
+        return cls(rule, prior_precision, drift, *more)
+
+    def core(self, n: int, m: int) -> PrimalCore | DriftCore:
         """A core for n features, the constant one included, and m outcomes."""
         if callable(self.drift) or self.drift > 0.0:
             return DriftCore(self.prior_precision, self.drift, n, m)
         return PrimalCore(self.prior_precision, n, m)
 
 
-class Stream:
+class GaussianStream:
+    """What streams share: a plan, a core whose looks become forecasts, a ledger."""
+
+    __slots__ = ()
+
+    plan: Plan
+    core: PrimalCore | DriftCore | DualCore
+    ledger: Matrix
+    scalar: bool  # an outcome is a number, not a vector
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        return int(self.ledger[layout.ROUNDS, 0])
+
+    def look(self, x: Row) -> Look:
+        """Look at x; nothing is learned, so what is new stays new."""
+        raise NotImplementedError
+
+    def look_rows(self, X: Table) -> tuple[Matrix, Vector]:
+        """Means and root spreads at every row; nothing is learned."""
+        raise NotImplementedError
+
+    @contextmanager
+    def closed(self) -> Iterator[list[Self]]:
+        """Keep rounds that take no lock out; nothing to do where every round takes it."""
+        yield [self]
+
+    def retire(self) -> None:
+        """Let no round in any more: another stream takes the place of this one."""
+
+    def predict(self, x: Row) -> Forecast:
+        """The point forecast at x."""
+        look = self.look(x)
+        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]))[0]
+        return float(g[0]) if self.scalar else g.copy()  # a look may be kept
+
+    def predict_rows(self, X: Table) -> Matrix:
+        """Forecasts at every row; nothing is learned."""
+        with self.closed():
+            return self.flat(self.plan.rule.forecast(*self.look_rows(X)))
+
+    def flat(self, values: Matrix) -> Matrix:
+        """(T, m), or (T,) where an outcome is a number."""
+        return values[:, 0] if self.scalar else values
+
+    def facts(self, **bounds: float) -> StreamFacts:
+        """The stream as the theorems see it; the caller holds the lock and has closed it."""
+        sums, plan, core = totals(self.ledger), self.plan, self.core
+        features, priors = (0, core.priors) if isinstance(core, DualCore) else (core.shape[0], 0.0)
+        return StreamFacts(
+            totals=sums,
+            features=features,
+            prior_precision=plan.prior_precision,
+            prior_var=core.prior_var(),
+            drifting=core.drifts,
+            rule=plan.rule.code,
+            noise_var=plan.rule.noise_var,
+            clip=plan.rule.clip,
+            kernel=isinstance(core, DualCore),
+            priors=priors,
+            budget=plan.budget,
+            **bounds,
+        )
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        with self.closed():
+            facts = self.facts()
+        return statements(facts)
+
+    def book_rows(self, work: Matrix, xs: Matrix, ys: Matrix, track: Track) -> Replay:
+        """Book what the core has replayed, its fit aside; what a replay gives back."""
+        forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
+        rounds.settle(self.ledger, work, xs, ys, track.mean, track.root, forecasts, losses)
+        with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
+            spread = track.root * track.root
+        facts = self.facts()
+        main = theorems_of(facts)[0](facts)
+        return Replay(self.flat(forecasts), self.flat(track.mean), spread, losses, main)
+
+
+class Stream(GaussianStream):
     """A core, a ledger, and how features and outcomes are given."""
 
     __slots__ = ("core", "lane", "ledger", "plan", "scalar", "space")
 
+    FIELDS = (
+        Part("plan", ("Plan",)),
+        Part("door", ("Positions", "Names", "MapDoor", "DictionaryDoor"), of="space"),
+        Truth("scalar"),
+        Count("outcomes", 1, MOST, of="core"),
+        Array("ledger", ("rows", 2), finite=False),
+        Group("core", StoredCore),
+    )
+    SCRATCH = ("lane",)
+
+    core: PrimalCore | DriftCore
+
     def __init__(
         self,
         plan: Plan,
-        core: Core,
+        core: PrimalCore | DriftCore,
         ledger: Matrix,
         space: FeatureSpace,
         *,
         scalar: bool,
     ) -> None:
         self.plan, self.core, self.ledger, self.space = plan, core, ledger, space
-        self.scalar = scalar  # an outcome is a number, not a vector
+        self.scalar = scalar
         at = core.work[AT]
         at[OFFSET], at[RULE], at[LEVEL] = plan.intercept, plan.rule.code, plan.rule.level
         # An integer that was packed into a vector unseen may have lost digits beyond 2^53.
@@ -79,9 +201,25 @@ class Stream:
 
     @classmethod
     def start(cls, plan: Plan, space: FeatureSpace, m: int = 1, *, scalar: bool = True) -> Stream:
-        """An empty stream behind a space, of m outcomes a round."""
+        """An empty stream behind a space, of m outcomes per round."""
         core = plan.core(space.size + plan.intercept, m)
         return cls(plan, core, open_ledger(m), space, scalar=scalar)
+
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS; copies, since rounds that take no lock may follow."""
+        with self.closed():
+            core, ledger = StoredCore.of(self.core), self.ledger.copy()
+        return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core
+
+    @classmethod
+    def restored(cls, plan: Plan, space: FeatureSpace, *values: Any) -> Stream:
+        """The stream of these values."""
+        scalar, m, ledger, stored = values
+        if scalar and m != 1:
+            raise Mismatch(f"has {m} outcomes that are one number")
+        check_stored(ledger, m)
+        core = stored.core(plan.prior_precision, plan.drift, space.size + plan.intercept, m)
+        return cls(plan, core, ledger, space, scalar=scalar)
 
     @contextmanager
     def closed(self) -> Iterator[list[Stream]]:
@@ -115,7 +253,7 @@ class Stream:
 
     # One round ------------------------------------------------------------------------------
 
-    def look(self, x: Any) -> Look:
+    def look(self, x: Row) -> Look:
         """Look at x; nothing is learned, so what is new stays new."""
         vector, new = self.space.encode(x)[:2]
         core = self.core
@@ -128,13 +266,7 @@ class Stream:
             raise NumericalError("the spread at x does not fit in float64: rescale the features")
         return Look(mean, root)
 
-    def forecast(self, x: Any) -> Forecast:
-        """The point forecast at x."""
-        look = self.look(x)
-        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]))[0]
-        return float(g[0]) if self.scalar else g
-
-    def learn(self, x: Any, y: Any) -> Stream:
+    def learn(self, x: Row, y: Outcome) -> Stream:
         """Learn one round; the stream that goes on: this one, or a copy with more features."""
         ys = outcomes_like(y, self.core.shape[1], scalar=self.scalar)
         vector, new, key, missed = self.space.encode(x)
@@ -156,13 +288,13 @@ class Stream:
         """The compiled round: OK, or why it was refused.  The caller holds the lock."""
         return self._round(_learn, vector, y)
 
-    def _round(self, learn: Any, vector: Vector, y: Any) -> int:
+    def _round(self, learn: Callable[..., int], vector: Vector, y: float | Vector) -> int:
         """A compiled round, and the drift that follows it; a refused one leaves that as it was."""
         core = self.core
         at = core.work[AT]
         before = at[DRIFT]
         core.prepare()
-        status: int = learn(core.factor, core.work, self.ledger, vector, y)
+        status = learn(core.factor, core.work, self.ledger, vector, y)
         if status == OK:
             core.moved()
         else:
@@ -186,8 +318,8 @@ class Stream:
 
     # Many rounds ----------------------------------------------------------------------------
 
-    def replay(self, X: Any, y: Any, weights: Any = None) -> tuple[Stream, Track, Matrix, Vector]:
-        """Predict-then-learn over rows; the stream that goes on, looks, forecasts, losses.
+    def replay(self, X: Table, y: Outcomes, weights: Outcomes = None) -> tuple[Stream, Replay]:
+        """Predict-then-learn over rows: the stream that goes on, and what was said and paid.
 
         A round of weight w is the round (sqrt(w) x, sqrt(w) y) for all that follows.
         """
@@ -205,16 +337,12 @@ class Stream:
                 rows, ys = (rows * roots)[counted], (ys * roots)[counted]
             fit = stream.ledger[layout.FIT].copy()  # goes on, so that cuts leave no trace
             track = core.replay(rows, ys, fit)
-            forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
-            rounds.settle(
-                stream.ledger, core.work, rows, ys, track.mean, track.root, forecasts, losses
-            )
             stream.ledger[layout.FIT] = fit
             if missed:
                 add(stream.ledger, layout.MISSED, missed)
-        return stream, track, forecasts, losses
+            return stream, stream.book_rows(core.work, rows, ys, track)
 
-    def look_rows(self, X: Any) -> tuple[Matrix, Vector]:
+    def look_rows(self, X: Table) -> tuple[Matrix, Vector]:
         """Means and root spreads at every row; nothing is learned."""
         xs, beyond = self.space.encode_known(X)
         core = self.core
@@ -270,24 +398,24 @@ class Stream:
         return Stream(self.plan, core, ledger, space, scalar=self.scalar)
 
 
-def _roots(weights: Any, rounds_: int, clip: float | None) -> Matrix:
+def _roots(weights: Outcomes, rounds_: int, clip: float | None) -> Matrix:
     """The square roots of the rounds' weights, as a column."""
     if clip is not None:
         raise InputError("sample_weight: a clipped learner takes none; leave clip=None")
     taken, scalar = outcome_table(weights, rounds_, "sample_weight")
     if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():
-        raise InputError("sample_weight must be one number >= 0 a row, and not every weight zero")
+        raise InputError("sample_weight must be one number >= 0 per row, and not every weight zero")
     return np.sqrt(taken)
 
 
-def one_outcome(y: Any) -> tuple[Vector, bool]:
+def one_outcome(y: Outcome) -> tuple[Vector, bool]:
     """The outcomes of one round, and whether it was a plain number."""
     if isinstance(y, list | tuple) or (hasattr(y, "ndim") and y.ndim > 0):
         return outcomes(y), False
     return np.array([outcome(y)]), True
 
 
-def outcomes_like(y: Any, m: int, *, scalar: bool) -> Vector:
+def outcomes_like(y: Outcome, m: int, *, scalar: bool) -> Vector:
     """The outcomes of one round, given what they were before."""
     ys, number = one_outcome(y)
     if number != scalar or ys.size != m:
@@ -296,13 +424,13 @@ def outcomes_like(y: Any, m: int, *, scalar: bool) -> Vector:
     return ys
 
 
-def outcome_rows_like(y: Any, rounds_: int, m: int, *, scalar: bool) -> Matrix:
+def outcome_rows_like(y: Outcomes, rounds_: int, m: int, *, scalar: bool) -> Matrix:
     """The outcomes of many rounds, given what they were before."""
     ys, numbers = outcome_table(y, rounds_)
     if numbers != scalar or ys.shape[1] != m:
         shape = f"({rounds_},)" if scalar else f"({rounds_}, {m})"
         raise OutcomeError(
-            f"y has shape {np.shape(y)}: the outcomes so far were "
+            f"y has shape {ys.shape[: 2 - numbers]}: the outcomes so far were "
             f"{'numbers' if scalar else f'vectors of {m}'}, so give it shape {shape}"
         )
     return ys

@@ -10,31 +10,73 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
+from noregret._ops.layout import AAR, BAYES, CLIPPED
 from noregret.budgets import RandomFourier, Window
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.gaussian.facts import StreamFacts, declared_bound
+from noregret.types import Vector
 
 __all__ = [
     "Theorem",
     "aar_bound",
-    "aar_determinant_bound",
-    "aar_exact_loss",
-    "aar_leverage_bound",
-    "bayesian_determinant_bound",
-    "bayesian_equality",
-    "budget_report",
-    "clipped_bound",
-    "clipped_determinant_bound",
-    "clipped_leverage_bound",
-    "kakade_ng_log_loss_bound",
-    "kakade_ng_square_loss_bound",
-    "kernel_aar_horizon_bound",
-    "ridge_equality",
-    "ridge_norm_bound",
+    "aar_side",
+    "bayesian_side",
+    "clipped_side",
+    "statements",
+    "theorems_of",
 ]
 
 Theorem = Callable[[StreamFacts], Certificate]
+N = TypeVar("N", float, Vector)
+
+
+def aar_side(V: N, square: N, price: N) -> N:
+    """AAR's side of its theorems, V + Y^2 times a price: of numbers, or of arrays by round."""
+    return V + square * price
+
+
+def clipped_side(V: N, Y: float, price: N, outcomes: int = 1) -> N:
+    """Clipped ridge's side, V + 4 m Y^2 times a price."""
+    return V + 4.0 * outcomes * Y * Y * price
+
+
+def bayesian_side(V: N, rounds: N, noise_var: float, price: N, outcomes: int = 1) -> N:
+    """Bayesian ridge's side, m T/2 ln(2 pi s^2) + V/(2 s^2) + m/2 times a price."""
+    constant = 0.5 * rounds * outcomes * math.log(2.0 * math.pi * noise_var)
+    return constant + V / (2.0 * noise_var) + 0.5 * outcomes * price
+
+
+def statements(s: StreamFacts) -> list[Certificate]:
+    """Every statement that applies, the main one first."""
+    return [*(theorem(s) for theorem in theorems_of(s)), *budget_report(s)]
+
+
+def theorems_of(s: StreamFacts) -> list[Theorem]:
+    """Which theorems apply to a rule and its experts, the main one first."""
+    found: list[Theorem]
+    if s.rule == AAR:
+        found = [aar_bound, aar_leverage_bound, aar_exact_loss, ridge_equality]
+        if s.kernel:
+            found.append(kernel_aar_horizon_bound)
+        elif not s.drifting:
+            found.append(aar_determinant_bound)
+    elif s.rule == BAYES:
+        found = [bayesian_equality, ridge_equality, ridge_norm_bound]
+        if not s.drifting:
+            found.append(bayesian_determinant_bound)
+        if s.linear:
+            found += [kakade_ng_log_loss_bound, kakade_ng_square_loss_bound]
+    elif s.rule == CLIPPED:
+        found = [clipped_bound, clipped_leverage_bound, ridge_equality]
+        if not s.drifting:
+            found.insert(2, clipped_determinant_bound)
+    else:
+        found = [ridge_equality, ridge_norm_bound]
+        if s.linear:
+            found.append(kakade_ng_square_loss_bound)
+    return found
 
 
 def _state(
@@ -43,12 +85,13 @@ def _state(
     kind: Kind,
     *,
     loss: float,
-    comparator: float,
     bound: float,
     statement: str,
+    comparator: float | None = None,
     assumptions: tuple[Assumption, ...] = (),
     scale: float = 0.0,
 ) -> Certificate:
+    """A statement, with what a budget and a merge add; the comparator is the best expert."""
     if isinstance(s.budget, Window):
         kind = "report"
         forgets = f"no round is forgotten: a window keeps the last {s.budget.size} only"
@@ -64,7 +107,7 @@ def _state(
         kind=kind,
         rounds=s.totals.rounds,
         loss=loss,
-        comparator=comparator,
+        comparator=s.totals.best if comparator is None else comparator,
         bound=bound,
         statement=statement,
         assumptions=assumptions,
@@ -83,7 +126,6 @@ def ridge_equality(s: StreamFacts) -> Certificate:
         _named(s, "Zhdanov-Vovk Theorem 1", "Zhdanov-Vovk Theorem 3", "ridge identity"),
         "equality",
         loss=t.weighted,
-        comparator=t.best,
         bound=t.fit,
         statement=f"sum (y - m)^2/d = {s.best}",
     )
@@ -99,7 +141,6 @@ def ridge_norm_bound(s: StreamFacts) -> Certificate:
         _named(s, "Zhdanov-Vovk Corollary 2", "kernel norm bound", "ridge norm bound"),
         "upper bound",
         loss=t.square_loss,
-        comparator=t.best,
         bound=factor * t.fit,
         statement=(
             f"sum (y - m)^2 <= (1 + {'c' if s.kernel else 'Z'}^2 "
@@ -123,7 +164,6 @@ def kakade_ng_square_loss_bound(s: StreamFacts) -> Certificate:
         "Kakade-Ng Corollary 3.1",
         "upper bound",
         loss=t.square_loss,
-        comparator=t.best,
         bound=(1.0 + Z * Z / a) * (t.fit + s.noise_var * t.outcomes * log),
         statement=(
             f"sum (y - m)^2 <= (1 + Z^2/a) ({s.best} + s^2 {s.m}{s.log_a_priori('Z^2/n')}), "
@@ -146,8 +186,7 @@ def _clipped(
         name,
         "upper bound",
         loss=t.loss,
-        comparator=t.best,
-        bound=t.fit + 4.0 * t.outcomes * Y * Y * price,
+        bound=clipped_side(t.fit, Y, price, t.outcomes),
         statement=f"sum (y - g)^2 <= {s.best} + 4 {s.m}Y^2 {statement}",
         assumptions=(declared_bound("|y|", "Y", Y, t.largest), *more),
     )
@@ -167,13 +206,8 @@ def clipped_leverage_bound(s: StreamFacts) -> Certificate:
 def clipped_determinant_bound(s: StreamFacts) -> Certificate:
     """ZV Corollary 1 with (3): V + 4Y^2 n ln(1 + T X^2/a)."""
     X, known = s.width()
-    return _clipped(
-        s,
-        f"Zhdanov-Vovk Corollary {4 if s.kernel else 1}, a priori",
-        s.determinant_bound(X * X),
-        s.log_a_priori("X^2"),
-        known,
-    )
+    name = f"Zhdanov-Vovk Corollary {4 if s.kernel else 1}, a priori"
+    return _clipped(s, name, s.determinant_bound(X * X), s.log_a_priori("X^2"), known)
 
 
 # Bayesian ridge ---------------------------------------------------------------------------
@@ -191,7 +225,7 @@ def _bayesian(
         kind,
         loss=t.loss,
         comparator=s.log_loss(t.best),
-        bound=s.log_loss(t.fit) + 0.5 * t.outcomes * price,
+        bound=bayesian_side(t.fit, float(t.rounds), s.noise_var, price, t.outcomes),
         statement=(
             f"log loss {sign} {s.m}T/2 ln(2 pi s^2) + ({s.best})/(2 s^2) + {half} {statement}"
         ),
@@ -209,28 +243,17 @@ def bayesian_equality(s: StreamFacts) -> Certificate:
 def bayesian_determinant_bound(s: StreamFacts) -> Certificate:
     """ZV (15): Lam <= n ln(1 + T X^2/a)."""
     X, known = s.width()
-    return _bayesian(
-        s,
-        "Zhdanov-Vovk Theorem 4, a priori" if s.kernel else "Zhdanov-Vovk Theorem 2 (15)",
-        "upper bound",
-        s.determinant_bound(X * X),
-        s.log_a_priori("X^2"),
-        known,
-    )
+    name = "Zhdanov-Vovk Theorem 4, a priori" if s.kernel else "Zhdanov-Vovk Theorem 2 (15)"
+    price, words = s.determinant_bound(X * X), s.log_a_priori("X^2")
+    return _bayesian(s, name, "upper bound", price, words, known)
 
 
 def kakade_ng_log_loss_bound(s: StreamFacts) -> Certificate:
     """KN Theorem 2.2 for Gaussian regression, c = 1/s^2 and |x| <= Z."""
     Z, known = s.length()
     price = s.determinant_bound(Z * Z / s.features) if s.features else 0.0
-    return _bayesian(
-        s,
-        "Kakade-Ng Theorem 2.2",
-        "upper bound",
-        price,
-        s.log_a_priori("Z^2/n"),
-        known,
-    )
+    words = s.log_a_priori("Z^2/n")
+    return _bayesian(s, "Kakade-Ng Theorem 2.2", "upper bound", price, words, known)
 
 
 # AAR --------------------------------------------------------------------------------------
@@ -244,8 +267,7 @@ def _aar(s: StreamFacts, name: str, price: float, statement: str, *more: Assumpt
         name,
         "upper bound",
         loss=t.loss,
-        comparator=t.best,
-        bound=t.fit + Y2 * price,
+        bound=aar_side(t.fit, Y2, price),
         statement=f"sum (y - g)^2 <= {s.best} + {s.outcome_words} {statement}",
         assumptions=(known, *more),
     )
@@ -265,13 +287,8 @@ def aar_leverage_bound(s: StreamFacts) -> Certificate:
 def aar_determinant_bound(s: StreamFacts) -> Certificate:
     """BK Theorem 1 with Lam <= n ln(1 + T X^2/a)."""
     X, known = s.width()
-    return _aar(
-        s,
-        "Busuttil-Kalnishkan Theorem 1, a priori",
-        s.determinant_bound(X * X),
-        s.log_a_priori("X^2"),
-        known,
-    )
+    name = "Busuttil-Kalnishkan Theorem 1, a priori"
+    return _aar(s, name, s.determinant_bound(X * X), s.log_a_priori("X^2"), known)
 
 
 def kernel_aar_horizon_bound(s: StreamFacts) -> Certificate:
@@ -282,30 +299,29 @@ def kernel_aar_horizon_bound(s: StreamFacts) -> Certificate:
     2 Y c d sqrt(T) at the announced T; `horizon_drift` does the same for changes.
     """
     c, known = s.length()
-    name = (
-        "Busuttil-Kalnishkan Corollary 2 (9)" if s.drifting else "Busuttil-Kalnishkan Corollary 1"
-    )
+    number = "2 (9)" if s.drifting else "1"
     sums = "c^2 sum_t sum_{s<=t} 1/a_s" if s.drifting else "c^2 T/a"
-    return _aar(s, name, c * c * s.priors, sums, known)
+    return _aar(s, f"Busuttil-Kalnishkan Corollary {number}", c * c * s.priors, sums, known)
 
 
 def budget_report(s: StreamFacts) -> list[Certificate]:
     """How much of the kernel a budget has left out: no claim, a number to watch."""
     if s.budget is None or isinstance(s.budget, Window):
         return []
-    t, random = s.totals, isinstance(s.budget, RandomFourier)
+    t = s.totals
+    total = t.missed + t.squared_norms
+    statement = "sum of k(x, x) - |features of x|^2, against the sum of k(x, x)"
+    if isinstance(s.budget, RandomFourier):
+        statement += "; cosines and sines add up to 1 always, so it tells nothing here"
     return [
         Certificate.of(
             name="what the budget left out",
             kind="report",
             rounds=t.rounds,
             loss=t.missed,
-            comparator=t.missed + t.squared_norms,
-            bound=t.missed + t.squared_norms,
-            statement=(
-                "sum of k(x, x) - |features of x|^2, against the sum of k(x, x)"
-                + ("; cosines and sines add up to 1 always, so it tells nothing here" * random)
-            ),
+            comparator=total,
+            bound=total,
+            statement=statement,
         )
     ]
 
@@ -325,7 +341,6 @@ def aar_exact_loss(s: StreamFacts) -> Certificate:
         "AAR, exact loss",
         "equality",
         loss=t.loss,
-        comparator=t.best,
         bound=t.fit + t.charge - t.relief,
-        statement=(f"sum (y - g)^2 = {s.best} + sum y^2 (1 - 1/d) - sum (d - 1) g^2"),
+        statement=f"sum (y - g)^2 = {s.best} + sum y^2 (1 - 1/d) - sum (d - 1) g^2",
     )

@@ -1,1 +1,1 @@
-"""Yes-or-no streams: Bayesian averaging, MAP and improper learning."""
+"""Binary outcomes: Bayesian averaging, MAP and improper learning."""

@@ -1,12 +1,10 @@
-"""What yes-or-no learners share: labels, probabilities, the account, scikit-learn's habits."""
+"""What binary learners share: labels, probabilities, the account, scikit-learn's habits."""
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -14,198 +12,193 @@ from sklearn.base import ClassifierMixin
 from noregret._ops import account
 from noregret._ops.account import BOOK_ROWS, ROUNDS
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, OutcomeError
-from noregret.gaussian.base import NotFitted
+from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
+from noregret.errors import FeatureError
+from noregret.glm import theorems
 from noregret.glm.labels import classes_of, column, sign_of
-from noregret.glm.posteriors import Posterior, Recursive
-from noregret.inputs.spaces import plain, space_for_row, space_for_table
+from noregret.glm.posteriors import LARGEST, Posterior
+from noregret.inputs.spaces import FeatureSpace, space_for_row
 from noregret.inputs.values import as_frame
-from noregret.learner.holder import Holder
-from noregret.learner.replay import Replay, library_of
-from noregret.types import Bernoulli, Matrix, Vector
+from noregret.learner.base import OnlineLearner
+from noregret.learner.replay import Replay
+from noregret.learner.state import VectorState
+from noregret.types import Bernoulli, Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["BinaryLearner", "PosteriorState"]
 
-LARGEST = 1e100  # of a feature: squares then add up within float64
-LABELS = frozenset((bool, int, float, np.bool_, np.int64, np.float64))
-SIGNS = {0: -1.0, 1: 1.0}
+PLAIN = frozenset((bool, int, float, np.bool_, np.int64, np.float64))
+SIGNS: dict[object, float] = {0: -1.0, 1: 1.0}
+POSTERIORS = ("Recursive", "Mode", "TierneyKadane", "Exact", "Particles")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PosteriorState:
-    """What a yes-or-no learner has learned."""
+@dataclass(slots=True, eq=False)
+class PosteriorState(VectorState):
+    """What a binary learner has learned."""
 
-    space: Any
-    posterior: Any
+    FIELDS = (
+        Part("door", ("Positions", "Names"), of="space", size="n"),
+        Value("classes"),
+        Part("engine", POSTERIORS, of="posterior"),
+        Array("book", (BOOK_ROWS, 2), finite=False),
+        Array("scatter", ("n", "n")),
+    )
+
+    space: FeatureSpace
+    classes: tuple[object, object]  # the two labels, the positive one second
+    posterior: Posterior
     book: Matrix
     scatter: Matrix  # sum xx'
-    classes: tuple[Any, Any]
 
-    def copy(self) -> PosteriorState:
-        """One that shares nothing with this one."""
-        quick = type(self.posterior) is Recursive
-        posterior = self.posterior.extended(0) if quick else copy.deepcopy(self.posterior)
-        return replace(
-            self, posterior=posterior, book=self.book.copy(), scatter=self.scatter.copy()
-        )
-
-    def extended(self, space: Any, make: Callable[[int], Posterior]) -> PosteriorState:
-        """The same, or a larger copy where the space knows more features."""
-        k = space.size - self.space.size
-        if not k:
-            return self
-        posterior = self.posterior.extended(k) if self.rounds else make(space.size)
-        scatter = np.zeros((space.size, space.size))
-        scatter[: self.space.size, : self.space.size] = self.scatter
-        return replace(
-            self, space=space, posterior=posterior, scatter=scatter, book=self.book.copy()
-        )
+    @classmethod
+    def restored(cls, *values: Any) -> PosteriorState:
+        """The state of these values."""
+        state = cls(*values)
+        n, posterior = state.space.size, state.posterior
+        if type(state.classes) is not tuple or len(state.classes) != 2:
+            raise Mismatch("has not two labels")
+        if posterior.size != n:
+            raise Mismatch(f"has a posterior of {posterior.size} features for {n}")
+        if not 0.0 <= state.book[ROUNDS, 0] <= LARGEST_COUNT:
+            raise Mismatch("has an invalid count of rounds")
+        return state
 
     @property
     def rounds(self) -> int:
         """How many rounds have been learned."""
         return int(self.book[ROUNDS, 0])
 
-    def encode(self, x: Any, make: Callable[[int], Posterior]) -> tuple[PosteriorState, Vector]:
-        """x by position, and a belief that knows all of its features."""
-        vector, new, key = self.space.encode(x)[:3]
-        belief = self
-        if new.size:
-            belief = self.extended(self.space.extended(key), make)
-            vector = np.concatenate([vector, new])
-        _within(vector)
-        return belief, np.ascontiguousarray(vector)
+    def copy(self) -> PosteriorState:
+        """A state that shares nothing that changes with this one."""
+        posterior, book, scatter = self.posterior.copy(), self.book.copy(), self.scatter.copy()
+        return PosteriorState(self.space, self.classes, posterior, book, scatter)
 
-    def sign(self, y: Any) -> float:
-        """+1 for the positive class, -1 for the other."""
-        return sign_of(y, self.classes)
-
-    def learn(self, vector: Vector, sign: float) -> float:
-        """Learn one round, in place; its log loss."""
-        loss: float = self.posterior.learn(vector, sign, self.book, self.scatter)
-        return loss
-
-
-class BinaryLearner(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
-    """What all yes-or-no learners share; a child says which posterior it runs on."""
-
-    _state: PosteriorState | None
-    _alone = "its posterior is no Gaussian, so that what a round adds depends on those before"
-
-    def _maker(self) -> Callable[[int], Posterior]:
-        raise NotImplementedError
-
-    def _begin(self, space: Any, classes: tuple[Any, Any] = (0, 1)) -> PosteriorState:
-        n = space.size
-        posterior = self._maker()(n)
-        return PosteriorState(space, posterior, np.zeros((BOOK_ROWS, 2)), np.zeros((n, n)), classes)
-
-    def _learned(self) -> PosteriorState:
-        if self._state is None:
-            raise NotFitted(
-                f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
-            )
-        return self._state
+    def with_space(self, space: FeatureSpace) -> PosteriorState:
+        """A larger copy: what is new has been 0 so far."""
+        k = space.size - self.space.size
+        posterior, scatter = self.posterior.extended(k), np.pad(self.scatter, (0, k))
+        return PosteriorState(space, self.classes, posterior, self.book.copy(), scatter)
 
     # One round ------------------------------------------------------------------------------
 
-    def predict_one(self, x: Any) -> float:
-        """The probability of the positive class at x."""
-        with self._lock:
-            held: Any = self._state
-            vector = _plain(held, x)
-            if vector is not None:
-                chance: float = held.posterior.predict_fast(vector)
-                if chance == chance:
-                    return chance
-            belief, vector = (held or self._begin(space_for_row(x))).encode(x, self._maker())
-            return float(belief.posterior.probability(vector))
+    def encoded(self, x: Row) -> tuple[PosteriorState, Vector]:
+        """A state that knows all features of x, and x as its vector."""
+        state, vector = VectorState.encoded(self, x)
+        return state, checked(vector)
 
-    def predictive(self, x: Any) -> Bernoulli:
-        """The forecast at x as a distribution over 0 and 1."""
-        with self._lock:
-            belief, vector = (self._state or self._begin(space_for_row(x))).encode(x, self._maker())
-            return Bernoulli(
-                belief.posterior.probability(vector), belief.posterior.log_odds(vector)
-            )
+    def target(self, y: Outcome) -> float:
+        """+1 for the positive class, -1 for the other."""
+        return sign_of(y, self.classes)
 
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn that x had the label y."""
-        with self._lock:
-            held: Any = self._state
-            vector = _plain(held, x) if type(y) in LABELS else None
-            if vector is not None and held.classes == (0, 1) and y in SIGNS:
-                loss = held.posterior.learn_fast(vector, SIGNS[y], held.book, held.scatter)
-                if loss == loss:
-                    return
-            held = held or self._begin(space_for_row(x))
-            sign = held.sign(y)
-            belief, vector = held.encode(x, self._maker())
-            belief.learn(vector, sign)
-            self._state = belief
+    def predict_fast(self, x: Vector) -> float:
+        """The probability of the positive class at a plain x; NaN where a closer look is needed."""
+        return self.posterior.predict_fast(x)
+
+    def learn_fast(self, x: Vector, y: Outcome) -> bool:
+        """Learn a plain round; False, and nothing learned, where a closer look is needed."""
+        sign = SIGNS.get(y) if type(y) in PLAIN else None
+        if sign is None or self.classes != (0, 1):
+            return False
+        loss = self.posterior.learn_fast(x, sign, self.book, self.scatter)
+        return loss == loss
+
+    def predict_vector(self, x: Vector) -> float:
+        """The probability of the positive class."""
+        return self.posterior.probability(x)
+
+    def learn_vector(self, x: Vector, y: float) -> None:
+        """Learn one round whose label has the sign y."""
+        self.posterior.learn(x, y, self.book, self.scatter)
 
     # Many rounds ----------------------------------------------------------------------------
 
-    def replay(self, X: Any, y: Any) -> Replay:
-        """Predict-then-learn over all rows, as the loop over rounds would go."""
+    def _in_space(self, X: Table) -> tuple[PosteriorState, Matrix]:
+        state, xs = VectorState._in_space(self, X)
+        return state, checked(xs)
+
+    def replay(
+        self, X: Table, y: Outcomes, *, classes: Outcomes = None
+    ) -> tuple[PosteriorState, Replay]:
+        """Predict-then-learn over rows; the first labels, or those given, say what the two are."""
+        labels = column(y)
+        if not self.rounds:
+            self.classes = classes_of(labels, classes)
+        signs = np.array([self.target(label) for label in labels])
+        return VectorState.replay(self, X, signs)
+
+    def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
+        """Predict-then-learn over vectors, in place: probabilities and log losses."""
+        probabilities, losses = np.empty(len(ys)), np.empty(len(ys))
+        learn, book, scatter = self.posterior.learn, self.book, self.scatter
+        for t, (x, sign) in enumerate(zip(xs, ys.tolist(), strict=True)):
+            losses[t] = loss = learn(x, sign, book, scatter)
+            probabilities[t] = math.exp(-loss) if sign > 0.0 else -math.expm1(-loss)
+        return probabilities, losses
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        return theorems.certificates(self)
+
+
+class BinaryLearner(ClassifierMixin, OnlineLearner[PosteriorState]):  # type: ignore[misc]  # untyped base
+    """What all binary learners share; a child says which posterior it runs on."""
+
+    STATE = Part("belief", ("Belief",))
+    METHODS: ClassVar[frozenset[str]]  # of the posteriors that it may run on
+    _merge_refusal = (
+        "its posterior is no Gaussian, so that what a round adds depends on those before"
+    )
+
+    def _prior(self, n: int) -> Posterior:
+        """The prior on n weights; the parameters are checked here."""
+        raise NotImplementedError
+
+    def _start(self, space: FeatureSpace) -> PosteriorState:
+        n = space.size
+        prior = self._prior(n)
+        return PosteriorState(space, (0, 1), prior, np.zeros((BOOK_ROWS, 2)), np.zeros((n, n)))
+
+    def _start_row(self, x: Row, y: Outcome = None) -> PosteriorState:  # noqa: ARG002  # as all have it
+        """A state that knows all features of x: how many there are may decide the method."""
+        space = space_for_row(x)
+        _, new, key = space.encode(x)[:3]
+        return self._start(space.extended(key) if new.size else space)
+
+    def _accept(self, state: PosteriorState) -> None:
+        if state.posterior.method not in self.METHODS:
+            raise Mismatch("has the posterior of another learner")
+        super()._accept(state)
+
+    def predictive(self, x: Row) -> Bernoulli:
+        """The forecast at x as a distribution over 0 and 1."""
         with self._lock:
-            return self._run(self._state, X, y)
+            state, vector = (self._state or self._start_row(x)).encoded(x)
+            return Bernoulli(state.predict_vector(vector), state.posterior.log_odds(vector))
 
-    def _run(self, held: Any, X: Any, y: Any, classes: Any = None) -> Replay:
-        X, labels = as_frame(X), column(y)
-        if held is None:
-            held = self._begin(space_for_table(X)[0], classes_of(labels, classes))
-        xs, space, _ = held.space.encode_rows(X)
-        if len(labels) != len(xs) or not labels:
-            raise OutcomeError(f"y has {len(labels)} labels for {len(xs)} rows of X")
-        _within(xs)
-        belief = held.copy().extended(space, self._maker())
-        signs = [belief.sign(label) for label in labels]
-        chances, losses = np.empty(len(xs)), np.empty(len(xs))
-        for t, (row, sign) in enumerate(zip(np.ascontiguousarray(xs), signs)):
-            losses[t] = belief.learn(row, sign)
-            p = math.exp(-losses[t])
-            chances[t] = p if sign > 0.0 else -math.expm1(-losses[t])
-        self._state = belief
-        return Replay(
-            forecast=chances,
-            mean=None,
-            spread=None,
-            loss=losses,
-            certificate=self._certificates(belief)[0],
-            library=library_of(X),
-        )
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: Outcomes, classes: Outcomes = None) -> Self:
         """Learn all rows, in order, on top of what was learned before."""
-        with self._lock:
-            self._run(self._state, X, y, classes)
+        self._run(X, y, classes=classes)
         return self
 
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: Table) -> Matrix:
         """Probabilities of both classes at every row; nothing is learned."""
-        p = self._chances(X)[0]
+        p = self._probabilities(X)[0]
         return np.column_stack([1.0 - p, p])
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Table) -> Any:
         """The likelier class at every row."""
-        p, classes = self._chances(X)
+        p, classes = self._probabilities(X)
         return np.array(classes)[(p > 0.5).astype(int)]
 
-    def _chances(self, X: Any) -> tuple[Vector, tuple[Any, Any]]:
+    def _probabilities(self, X: Table) -> tuple[Vector, tuple[object, object]]:
         """Probabilities of the positive class at every row, and the two classes."""
+        X = as_frame(X)
         with self._lock:
-            learned = self._learned()
-            xs, space, _ = learned.space.encode_rows(X)
-            _within(xs)
-            belief = learned.extended(space, self._maker())
-            p = np.array([belief.posterior.probability(row) for row in np.ascontiguousarray(xs)])
-            return p, learned.classes
+            state = self._learned()
+            return state.predict_rows(X), state.classes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
         return tags
 
     # What was learned -----------------------------------------------------------------------
@@ -213,24 +206,14 @@ class BinaryLearner(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-le
     @property
     def classes_(self) -> Any:
         """The two labels, the positive one second."""
-        return np.array(self._learned().classes)
+        with self._lock:
+            return np.array(self._learned().classes)
 
     @property
     def coef_(self) -> Matrix:
         """The mean or the mode of the weights, as one row."""
         with self._lock:
-            w: Vector = self._learned().posterior.weights()
-            return w[None]
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features have been seen."""
-        return int(self._learned().space.size)
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """How many rounds have been learned."""
-        return self._learned().rounds
+            return self._learned().posterior.weights()[None]
 
     @property
     def log_loss_(self) -> float:
@@ -244,29 +227,12 @@ class BinaryLearner(ClassifierMixin, Holder):  # type: ignore[misc]  # scikit-le
         with self._lock:
             return float(self._learned().book[account.BRIER].sum())
 
-    def _certificates(self, belief: PosteriorState) -> list[Certificate]:
-        raise NotImplementedError
 
-    def certificates(self) -> list[Certificate]:
-        """Every statement that applies, the main one first."""
-        with self._lock:
-            return self._certificates(self._learned())
-
-    def certificate(self) -> Certificate:
-        """The main certificate."""
-        return self.certificates()[0]
-
-
-def _plain(held: PosteriorState | None, x: Any) -> Any:
-    """x as a vector if it is plain, all of it is known and the posterior is quick; else None."""
-    if held is None or type(held.posterior) is not Recursive:
-        return None
-    return plain(held.space, x)
-
-
-def _within(xs: Matrix) -> None:
+def checked(xs: Matrix) -> Matrix:
+    """Features without gaps between them, if they are within limits."""
     if xs.size and not np.abs(xs).max() <= LARGEST:
         worst = float(np.abs(xs).max())
         raise FeatureError(
             f"x has an entry of size {worst!r}: up to 1e100 can be taken; rescale it"
         )
+    return np.ascontiguousarray(xs)

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from noregret._ops import particles
+from noregret.declare.fields import Real, Truth
 from noregret.errors import FeatureError, NumericalError
 from noregret.glm.families import LOGISTIC, Family
 from noregret.glm.posteriors import TOO_LARGE, TierneyKadane
-from noregret.types import Matrix, Vector
+from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Exact"]
 
@@ -57,14 +59,15 @@ class Axis(NamedTuple):
             return math.asinh(a * self.steepest) / h, math.asinh(b * self.steepest) / h
         return -self.low / (spacing * self.unit), self.high / (spacing * self.unit)
 
-    def nodes(self, spacing: float) -> tuple[Any, Vector, Vector]:
+    def nodes(self, spacing: float) -> tuple[Integers, Vector, Vector]:
         """Their numbers, their places, and ln of what each stands for."""
         first, last = self.ends(spacing)
-        numbers: Any = np.arange(math.floor(first), math.ceil(last) + 1)
+        numbers: Integers = np.arange(math.floor(first), math.ceil(last) + 1)
+        steps = numbers.astype(np.float64)
         if not self.bent():
             h = spacing * self.unit
-            return numbers, self.mode + numbers * h, np.full(numbers.size, math.log(h))
-        u = numbers * (0.5 * spacing)
+            return numbers, self.mode + steps * h, np.full(steps.size, math.log(h))
+        u = steps * (0.5 * spacing)
         logs = np.log(np.cosh(u)) + math.log(0.5 * spacing / self.steepest)
         return numbers, np.sinh(u) / self.steepest, logs
 
@@ -73,6 +76,10 @@ class Exact(TierneyKadane):
     """The posterior mean of the probability, a ratio of two evidences; the history is kept."""
 
     __slots__ = ("error", "strict")
+
+    FIELDS = (*TierneyKadane.FIELDS, Real("error"), Truth("strict"))
+    FOUND = (*TierneyKadane.FOUND, "error", "strict")
+    method = "exact"
 
     def __init__(self, family: Family, precision: float, n: int, *, strict: bool = True) -> None:
         super().__init__(family, precision, n)
@@ -83,11 +90,14 @@ class Exact(TierneyKadane):
         """ln of the integral of exp(-F) with one row more."""
         return self._evidence(row)[0]
 
+    def probability(self, x: Vector) -> float:
+        """The probability of label 1 at x; `error` stays that of the last round."""
+        return math.exp(-super().price(x))
+
     def price(self, row: Vector) -> float:
-        """What the label of this row costs before it is known."""
-        yes, (no, error) = self._evidence(row)[0], self._evidence(-row)
-        self.error = error
-        return LOGISTIC.loss_and_derivatives(yes - no)[0]
+        """The log loss of label 1 at x = `row`; `error` becomes that of this round."""
+        positive, (negative, self.error) = self._evidence(row)[0], self._evidence(-row)
+        return LOGISTIC.loss_and_derivatives(positive - negative)[0]
 
     def _evidence(self, row: Vector) -> tuple[float, float]:
         w = self.tried(row).w
@@ -143,7 +153,7 @@ class Exact(TierneyKadane):
 
     def _rule(
         self, rows: Matrix, axes: Matrix, box: list[Axis], spacing: float
-    ) -> tuple[float, float, Any]:
+    ) -> tuple[float, float, npt.NDArray[np.bool_]]:
         """ln of the integral by all nodes and by every second one; which sides are too near."""
         most = min(max(EVALUATIONS // len(rows), FEWEST_NODES), MOST_NODES)
         ends = [axis.ends(spacing) for axis in box]
@@ -170,12 +180,6 @@ class Exact(TierneyKadane):
             raise FeatureError(
                 f"x makes {n} features: exact averaging is for 1 or 2; take 'tierney-kadane'"
             )
-        kind = TierneyKadane if n > 2 else Exact
-        larger = kind(self.family, self.precision, n)
-        if isinstance(larger, Exact):
-            larger.strict = self.strict
-        larger.history = self.history.extended(k)
-        larger.w[: self.w.size] = self.w
-        larger.F, larger.gradient = self.F, self.gradient
-        larger.log_det = self.log_det + k * math.log(self.precision)
-        return larger
+        if n > 2:
+            return self.passed_to(TierneyKadane(self.family, self.precision, n))
+        return self.passed_to(Exact(self.family, self.precision, n, strict=self.strict))

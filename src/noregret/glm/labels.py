@@ -1,9 +1,10 @@
-"""Labels of yes-or-no rounds: 0 and 1, or any two numbers or words."""
+"""Labels of binary rounds: 0 and 1, or any two numbers or words."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -12,16 +13,15 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from noregret.errors import OutcomeError
-from noregret.inputs import values as features
-from noregret.inputs.values import COLUMN
+from noregret.inputs.values import COLUMN, abbreviated
+from noregret.types import Outcomes
 
 __all__ = ["classes_of", "column", "label_of", "sign_of"]
 
 
-def label_of(y: Any) -> Any:
-    """A label as plain Python has it: a string, bytes, a number; None for what is none."""
-    if isinstance(y, np.generic):
-        y = y.item()
+def label_of(y: object) -> object:
+    """A label as plain Python has it: a string, bytes or a number; None for all else."""
+    y = y.item() if isinstance(y, np.generic) else y
     if isinstance(y, str | bytes):
         return y
     if not isinstance(y, Real | Decimal):
@@ -32,7 +32,7 @@ def label_of(y: Any) -> Any:
         return None
 
 
-def sign_of(y: Any, classes: tuple[Any, Any]) -> float:
+def sign_of(y: object, classes: tuple[object, object]) -> float:
     """+1 for the second class, -1 for the first."""
     label = label_of(y)
     if label is not None and (type(label) is not bool or classes == (0, 1)):
@@ -40,12 +40,12 @@ def sign_of(y: Any, classes: tuple[Any, Any]) -> float:
             if label == known:
                 return sign
     raise OutcomeError(
-        f"y = {features.abbreviated(y)}: the labels are {classes[0]!r} and {classes[1]!r}, give one"
+        f"y = {abbreviated(y)}: the labels are {classes[0]!r} and {classes[1]!r}, give one"
     )
 
 
-def column(y: Any) -> list[Any]:
-    """The labels of many rounds, one a row."""
+def column(y: Outcomes) -> list[object]:
+    """The labels of many rounds, one per row."""
     if y is None:
         raise OutcomeError(
             "y is missing: every round needs its label; "
@@ -54,27 +54,27 @@ def column(y: Any) -> list[Any]:
     try:
         found = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
     except ValueError as refusal:
-        raise OutcomeError(f"y cannot be read as labels, one a row: {refusal}") from None
+        raise OutcomeError(f"y cannot be read as labels, one per row: {refusal}") from None
     if found.ndim == 2 and found.shape[1] == 1:
         warnings.warn(COLUMN, DataConversionWarning, stacklevel=5)
         found = found[:, 0]
     if found.ndim != 1:
-        raise OutcomeError(f"y has shape {found.shape}: give one label a row")
+        raise OutcomeError(f"y has shape {found.shape}: give one label per row")
     if found.dtype.kind == "c":
         raise OutcomeError("y holds complex numbers. Complex data not supported: give labels")
-    labels: list[Any] = found.tolist()
+    labels: list[object] = found.tolist()
     for t, label in enumerate(labels):
         if label_of(label) is None:
             raise OutcomeError(
-                f"y[{t}] = {features.abbreviated(label)}: a label is a number or a word; "
+                f"y[{t}] = {abbreviated(label)}: a label is a number or a word; "
                 "leave out rows without one"
             )
     return labels
 
 
-def classes_of(labels: Any, given: Any) -> tuple[Any, Any]:
+def classes_of(labels: Iterable[object], given: Outcomes) -> tuple[object, object]:
     """The two labels: 0 and 1, or those given, or the two that y has."""
-    seen = {label_of(label) for label in (labels if given is None else column(given))}
+    seen: set[Any] = {label_of(label) for label in (labels if given is None else column(given))}
     if seen <= {0, 1}:
         return (0, 1)
     words = {type(label) for label in seen} & {str, bytes}
@@ -95,5 +95,5 @@ def classes_of(labels: Any, given: Any) -> tuple[Any, Any]:
     return (found[0], found[1])
 
 
-def some(labels: set[Any]) -> str:
+def some(labels: set[object]) -> str:
     return ", ".join(repr(label) for label in sorted(labels, key=repr)[:5])

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from numbers import Real
-from typing import Any
-
-import numpy as np
+import math
+from typing import ClassVar
 
 from noregret._ops import margin
-from noregret.certificates import Certificate
-from noregret.errors import FeatureError, ParameterError, abbreviated
-from noregret.gaussian.base import positive
-from noregret.glm import theorems as statements
-from noregret.glm.binary import BinaryLearner, PosteriorState
+from noregret.declare.parameters import Number, Parameter
+from noregret.errors import FeatureError
+from noregret.gaussian.cores.primal import PrimalCore
+from noregret.glm.binary import BinaryLearner
 from noregret.glm.exact import Exact
-from noregret.glm.families import Family, family_of
+from noregret.glm.families import LOGISTIC, Family, family_of
 from noregret.glm.posteriors import Mode, Particles, Posterior, Recursive, TierneyKadane
 
 __all__ = ["BayesianLogistic", "ImproperLogistic", "MAPLogistic"]
 
-METHODS = ("auto", "exact", "tierney-kadane", "smc", "adf")
-RUNS = {Exact: "exact", TierneyKadane: "tierney-kadane", Particles: "smc", Recursive: "adf"}
 LONG = 1_000  # rounds from which a history is too dear to keep unasked
 
 
@@ -33,9 +27,9 @@ class MAPLogistic(BinaryLearner):
         log loss <= (1 + nu^2 Z^2 min(1, 0.4074 exp(nu^2 Z^2))) min_w (L(w) + |w|^2/(2 nu^2))
 
     (Kakade and Ng's Theorem 3.3 is shown too.)  With history=False the posterior is kept as a
-    Gaussian and moved by one exact scalar step a round: O(n^2), no history, and no theorem.
+    Gaussian and moved by one exact scalar step per round: O(n^2), no history, and no theorem.
 
-    Cost: O(t n^2) a round in round t and t n numbers; history=False: 5 n^2 flops and n^2 numbers.
+    Cost: O(t n^2) in round t and t n numbers; history=False: 5 n^2 flops and n^2 numbers.
 
     Parameters
     ----------
@@ -52,25 +46,20 @@ class MAPLogistic(BinaryLearner):
     True
     """
 
+    METHODS = frozenset(("map", "newton"))
+
     def __init__(
-        self, prior_var: float = 0.25, *, history: bool = True, family: Any = "logistic"
+        self, prior_var: float = 0.25, *, history: bool = True, family: str | Family = "logistic"
     ) -> None:
         self.prior_var = prior_var
         self.history = history
         self.family = family
 
-    def _maker(self) -> Callable[[int], Posterior]:
-        family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
-        if not isinstance(self.history, bool | np.bool_):
-            raise ParameterError(f"history = {abbreviated(self.history)}: it must be True or False")
-        if self.history:
-            return lambda n: Mode(family, precision, n)
-        return lambda n: Recursive.start(margin.LAPLACE, family, precision, n, 0.0)
-
-    def _certificates(self, belief: PosteriorState) -> list[Certificate]:
-        if isinstance(belief.posterior, Mode):
-            return statements.mode(belief)
-        return [statements.plain(belief, "online Newton, no theorem")]
+    def _prior(self, n: int) -> Posterior:
+        family, precision = family_of(self.family), 1.0 / self._checked("prior_var")
+        if self._checked("history"):
+            return Mode(family, precision, n)
+        return Recursive(margin.LAPLACE, family, PrimalCore(precision, n, 1))
 
 
 class BayesianLogistic(BinaryLearner):
@@ -92,7 +81,7 @@ class BayesianLogistic(BinaryLearner):
     horizon : how many rounds will come, if known; for "auto".
     family : "logistic" or "probit".
 
-    Cost a round: exact O(t) times a grid of up to some 10^4; tierney-kadane two Newton solves,
+    Cost per round: exact O(t) times a grid of up to some 10^4; tierney-kadane two Newton solves,
     O(t n^2); smc O(N n), with moves O(N t n); all keep the history, t n numbers.  adf 5 n^2 flops
     and n^2 numbers.
 
@@ -105,6 +94,13 @@ class BayesianLogistic(BinaryLearner):
     BayesianLogistic(method='adf', prior_var=4.0)
     """
 
+    METHODS = frozenset(("exact", "tierney-kadane", "smc", "adf"))
+    _parameters: ClassVar[dict[str, Parameter]] = {
+        "horizon": Parameter(
+            Number(5e-324, math.inf, "a number > 0, or None"), "how many rounds will come"
+        )
+    }
+
     def __init__(
         self,
         prior_var: float = 1.0,
@@ -113,7 +109,7 @@ class BayesianLogistic(BinaryLearner):
         particles: int = 1000,
         seed: int = 0,
         horizon: int | None = None,
-        family: Any = "logistic",
+        family: str | Family = "logistic",
     ) -> None:
         self.prior_var = prior_var
         self.method = method
@@ -122,56 +118,29 @@ class BayesianLogistic(BinaryLearner):
         self.horizon = horizon
         self.family = family
 
-    def _chosen(self, n: int) -> str:
-        """The method for n features."""
-        if self.method != "auto":
-            return self.method
-        if n <= 2:
-            return "exact"
-        short = self.horizon is not None and self.horizon <= LONG
-        return "tierney-kadane" if short else "adf"
-
-    def _maker(self) -> Callable[[int], Posterior]:
-        family, precision = family_of(self.family), 1.0 / positive("prior_var", self.prior_var)
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            raise ParameterError(
-                f"method = {abbreviated(self.method)}: give one of {', '.join(METHODS)}"
-            )
-        for name, least in (("particles", 2), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < least:
-                raise ParameterError(
-                    f"{name} = {abbreviated(value)}: it must be a whole number >= {least}"
+    def _prior(self, n: int) -> Posterior:
+        family, precision = family_of(self.family), 1.0 / self._checked("prior_var")
+        asked, size, seed = (self._checked(name) for name in ("method", "particles", "seed"))
+        horizon, method = math.inf if self.horizon is None else self._checked("horizon"), asked
+        if asked == "auto":
+            method = "exact" if n <= 2 else "tierney-kadane" if horizon <= LONG else "adf"
+        if method == "exact":
+            if n > 2:
+                raise FeatureError(
+                    f"x has {n} features: exact averaging is for 1 or 2; take 'tierney-kadane'"
                 )
-        if self.horizon is not None and not (isinstance(self.horizon, Real) and self.horizon > 0):
-            raise ParameterError(
-                f"horizon = {abbreviated(self.horizon)}: it must be a number > 0, or None"
-            )
-
-        def make(n: int) -> Posterior:
-            chosen = self._chosen(n)
-            if chosen == "exact":
-                if n > 2:
-                    raise FeatureError(
-                        f"x has {n} features: exact averaging is for 1 or 2; take 'tierney-kadane'"
-                    )
-                return Exact(family, precision, n, strict=self.method == "exact")
-            if chosen == "tierney-kadane":
-                return TierneyKadane(family, precision, n)
-            if chosen == "smc":
-                return Particles(family, precision, n, int(self.particles), int(self.seed))
-            return Recursive.start(margin.ADF, family, precision, n, 0.0)
-
-        return make
-
-    def _certificates(self, belief: PosteriorState) -> list[Certificate]:
-        return statements.averaging(belief)
+            return Exact(family, precision, n, strict=asked == "exact")
+        if method == "tierney-kadane":
+            return TierneyKadane(family, precision, n)
+        if method == "smc":
+            return Particles(family, precision, n, size, seed)
+        return Recursive(margin.ADF, family, PrimalCore(precision, n, 1))
 
     def __repr__(self) -> str:
         text: str = super().__repr__()
-        held = self._state
-        if self.method == "auto" and held is not None:
-            return f"{text}  # runs {RUNS[type(held.posterior)]!r}"
+        state = self._state
+        if self.method == "auto" and state is not None:
+            return f"{text}  # runs {state.posterior.method!r}"
         return text
 
 
@@ -187,7 +156,7 @@ class ImproperLogistic(BinaryLearner):
     where ln det <= n ln(1 + sum|x|^2/(8 n lambda (1+C))): logarithmic in T, and C enters as a
     factor, not as exp(C).  docs/theory.md derives it.
 
-    Cost: 5 n^2 flops a round and n^2 numbers.
+    Cost: 5 n^2 flops per round and n^2 numbers.
 
     Parameters
     ----------
@@ -203,15 +172,12 @@ class ImproperLogistic(BinaryLearner):
     True
     """
 
+    METHODS = frozenset(("aioli",))
+
     def __init__(self, margin_bound: float = 10.0, *, regularisation: float = 1.0) -> None:
         self.margin_bound = margin_bound
         self.regularisation = regularisation
 
-    def _maker(self) -> Callable[[int], Posterior]:
-        family: Family = family_of("logistic")
-        bound = positive("margin_bound", self.margin_bound)
-        precision = 2.0 * positive("regularisation", self.regularisation)
-        return lambda n: Recursive.start(margin.AIOLI, family, precision, n, bound)
-
-    def _certificates(self, belief: PosteriorState) -> list[Certificate]:
-        return statements.improper(belief)
+    def _prior(self, n: int) -> Posterior:
+        bound, precision = self._checked("margin_bound"), 2.0 * self._checked("regularisation")
+        return Recursive(margin.AIOLI, LOGISTIC, PrimalCore(precision, n, 1), bound)

@@ -1,13 +1,15 @@
-"""Engines: ways to hold a posterior over weights and to forecast the probability of label 1.
+"""Posteriors over weights: ways to hold one, and to forecast the probability of label 1.
 
-Each has `chance(x)`, `learn(x, sign) -> log loss` and `extended(k)`; x is a float64 vector, a sign is
-+1 or -1.  A learner keeps the account beside it.
+x is a float64 vector without gaps, a sign is +1 or -1.  The account of a learner, `book` and
+`scatter`, stands beside its posterior: see noregret._ops.account.
 """
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import Any, NamedTuple, Protocol
+import sys
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -15,101 +17,158 @@ from noregret._ops import bare, margin, newton, particles
 from noregret._ops.account import EXCESS, note
 from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE
 from noregret._ops.ledger import add
+from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Word
 from noregret.errors import NumericalError
 from noregret.gaussian.cores.primal import PrimalCore
+from noregret.gaussian.cores.stored import StoredCore
 from noregret.glm.families import LOGISTIC, Family
 from noregret.types import Matrix, Vector
 
-__all__ = ["History", "Mode", "Particles", "Posterior", "Recursive", "TierneyKadane"]
+__all__ = ["LARGEST", "History", "Mode", "Particles", "Posterior", "Recursive", "TierneyKadane"]
 
+LARGEST = 1e100  # of a feature: squares then add up within float64
 TOO_LARGE = "the look at x does not fit in float64: rescale the features"
+FAMILY = Part("family", ("Family",))
+PRECISION = Real("prior_precision", 1e-300, sys.float_info.max, of="precision")
 
 _predict = bare(margin.predict)
 _learn = bare(margin.learn)
 
 
 def sound(value: float) -> float:
-    """The number, if it is one."""
+    """The number, unless it is NaN."""
     if value != value:
         raise NumericalError(TOO_LARGE)
     return value
 
 
-class Posterior(Protocol):
-    """What every posterior can do."""
+class Posterior:
+    """What every posterior can do; a child has either `price` or both forms of its forecast."""
+
+    __slots__ = ()
+
+    family: Family
+    history: History
+
+    @property
+    def method(self) -> str:
+        """What it is called as a parameter of a learner."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """How many features it knows."""
+        return self.history.size
+
+    def price(self, row: Vector) -> float:
+        """The log loss of label 1 at x = `row`; at -x it is that of label 0."""
+        raise NotImplementedError
 
     def probability(self, x: Vector) -> float:
         """The probability of label 1 at x."""
-        ...
+        return math.exp(-self.price(x))
 
     def log_odds(self, x: Vector) -> float:
         """ln of the odds of label 1 at x, exact where the probability rounds to 0 or 1."""
-        ...
+        return self.price(-x) - self.price(x)
 
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Learn and book one round; the log loss of the probability that it had given."""
-        ...
+        raise NotImplementedError
 
-    def extended(self, k: int) -> Any:
+    def predict_fast(self, x: Vector) -> float:  # noqa: ARG002  # most have no faster way
+        """The probability of label 1 at a plain x; NaN where a closer look is needed."""
+        return math.nan
+
+    def learn_fast(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:  # noqa: ARG002
+        """Learn and book one round; NaN, and nothing learned, where a closer look is needed."""
+        return math.nan
+
+    def copy(self) -> Self:
+        """A posterior that shares nothing that changes with this one."""
+        return copy.deepcopy(self)
+
+    def extended(self, k: int) -> Posterior:
         """A copy with k features more, which have been 0 so far."""
-        ...
+        raise NotImplementedError
+
+    def weights(self) -> Vector:
+        """The mean or the mode of the weights."""
+        raise NotImplementedError
 
 
-class Recursive:
-    """No history: a Gaussian state and one scalar problem a round, O(n^2)."""
+class Recursive(Posterior):
+    """No history: a Gaussian state and one scalar problem per round, O(n^2)."""
 
     __slots__ = ("bound", "core", "family", "kind")
+
+    FIELDS = (
+        Count("kind", margin.ADF, margin.AIOLI),
+        FAMILY,
+        Real("bound", 0.0, 1e300),
+        Real("prior_precision", PRECISION.low, PRECISION.high, of="core"),
+        Group("core", StoredCore),
+    )
 
     def __init__(self, kind: int, family: Family, core: PrimalCore, bound: float = 0.0) -> None:
         self.kind, self.family, self.core, self.bound = kind, family, core, bound
 
-    @classmethod
-    def start(cls, kind: int, family: Family, precision: float, n: int, bound: float) -> Recursive:
-        """The prior: precision `precision` in every direction."""
-        return cls(kind, family, PrimalCore(precision, n, 1), bound)
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS."""
+        core = self.core
+        return self.kind, self.family, self.bound, core.prior_precision, StoredCore.of(core)
 
-    def predict_fast(self, x: Vector) -> float:
+    @classmethod
+    def restored(
+        cls, kind: int, family: Family, bound: float, precision: float, core: StoredCore
+    ) -> Recursive:
+        """The posterior of these values."""
+        return cls(kind, family, core.fixed(precision, len(core.factor), 1), bound)
+
+    @property
+    def method(self) -> str:
+        """Which of the three recursions it is."""
+        return {margin.ADF: "adf", margin.LAPLACE: "newton", margin.AIOLI: "aioli"}[self.kind]
+
+    @property
+    def size(self) -> int:
+        """How many features it knows."""
+        return len(self.core.factor)
+
+    def predict_fast(self, x: Vector, ceiling: float = EXACT_INTEGER) -> float:
         """The probability of label 1 at a plain x; NaN where a closer look is needed."""
         core = self.core
-        return _predict(self.kind, self.family.code, core.factor, core.work, x, EXACT_INTEGER)
+        return _predict(self.kind, self.family.code, core.factor, core.work, x, ceiling)
 
     def probability(self, x: Vector) -> float:
         """The probability of label 1 at x."""
-        core = self.core
-        return sound(
-            margin.predict(self.kind, self.family.code, core.factor, core.work, x, LARGEST_FEATURE)
-        )
+        return sound(self.predict_fast(x, LARGEST_FEATURE))
 
     def log_odds(self, x: Vector) -> float:
         """ln of the odds of label 1 at x."""
         core, code = self.core, self.family.code
-        no, yes = (
+        negative, positive = (
             margin.price_of(self.kind, code, core.factor, core.work, x, LARGEST_FEATURE, sign)
             for sign in (-1.0, 1.0)
         )
-        return sound(no - yes)
+        return sound(negative - positive)
 
     def learn_fast(
         self, x: Vector, sign: float, book: Matrix, scatter: Matrix, ceiling: float = EXACT_INTEGER
     ) -> float:
-        """Learn and book one round; NaN where x is not plain: nothing is learned then."""
-        core = self.core
+        """Learn and book one round; NaN, and nothing learned, where a closer look is needed."""
+        code, core = self.family.code, self.core
         return _learn(
-            self.kind,
-            self.family.code,
-            self.bound,
-            core.factor,
-            core.work,
-            book,
-            scatter,
-            x,
-            ceiling,
-            sign,
+            self.kind, code, self.bound, core.factor, core.work, book, scatter, x, ceiling, sign
         )
 
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Learn and book one round."""
         return sound(self.learn_fast(x, sign, book, scatter, LARGEST_FEATURE))
+
+    def copy(self) -> Recursive:
+        """A posterior that shares nothing that changes with this one."""
+        return self.extended(0)
 
     def extended(self, k: int) -> Recursive:
         """A copy with k features more."""
@@ -126,10 +185,32 @@ class History:
 
     __slots__ = ("count", "held", "scratch")
 
-    def __init__(self, n: int) -> None:
-        self.count = 0
-        self.held: Matrix = np.zeros((16, n))
-        self.scratch: Matrix = np.zeros((16, n))
+    FIELDS = (Array("rows", ("t", "n"), of="held"),)
+    SCRATCH = ("count", "scratch")  # the count is that of the rows
+
+    def __init__(self, rows: Matrix) -> None:
+        room, self.count = 16, len(rows)
+        while room <= self.count:  # a place is kept for a row that is only tried
+            room *= 2
+        self.held: Matrix = np.zeros((room, rows.shape[1]))
+        self.scratch: Matrix = np.zeros_like(self.held)
+        self.held[: self.count] = rows
+
+    def stored(self) -> tuple[Matrix]:
+        """The values of FIELDS."""
+        return (self.rows,)
+
+    @classmethod
+    def restored(cls, rows: Matrix) -> History:
+        """The history of these rounds."""
+        if rows.size and not np.abs(rows).max() <= LARGEST:
+            raise Mismatch("has a round that could not have been learned")
+        return cls(rows)
+
+    @property
+    def size(self) -> int:
+        """How many features it knows."""
+        return int(self.held.shape[1])
 
     @property
     def rows(self) -> Matrix:
@@ -137,8 +218,8 @@ class History:
         return self.held[: self.count]
 
     def append(self, row: Vector) -> None:
-        """One round more."""
-        if self.count + 1 >= len(self.held):  # a place is kept for a row that is only tried
+        """Take one round more."""
+        if self.count + 1 >= len(self.held):
             self.held = np.vstack([self.held, np.zeros_like(self.held)])
             self.scratch = np.zeros_like(self.held)
         self.held[self.count] = row
@@ -146,11 +227,7 @@ class History:
 
     def extended(self, k: int) -> History:
         """A copy with k features more."""
-        larger = History(0)
-        larger.count = self.count
-        larger.held = np.hstack([self.held, np.zeros((len(self.held), k))])
-        larger.scratch = np.zeros_like(larger.held)
-        return larger
+        return History(np.hstack([self.rows, np.zeros((self.count, k))]))
 
 
 class Found(NamedTuple):
@@ -163,69 +240,80 @@ class Found(NamedTuple):
     gradient: float
 
 
-class Mode:
-    """The exact mode of the posterior, by Newton steps on the history: O(t n^2) a round."""
+M = TypeVar("M", bound="Mode")
+
+
+class Mode(Posterior):
+    """The exact mode of the posterior, by Newton steps on the history: O(t n^2) per round."""
 
     __slots__ = ("F", "curve", "family", "gradient", "history", "log_det", "precision", "w", "work")
 
+    FIELDS: tuple[object, ...] = (
+        FAMILY,
+        PRECISION,
+        Part("history", ("History",), size="n"),
+        Array("w", ("n",)),
+        Array("curve", ("n", "n"), finite=False),
+        Real("F"),
+        Real("gradient"),
+        Real("log_det"),
+    )
+    SCRATCH = ("work",)
+    FOUND: tuple[str, ...] = ("w", "curve", "F", "gradient", "log_det")
+    method = "map"
+
     def __init__(self, family: Family, precision: float, n: int) -> None:
         self.family, self.precision = family, precision
-        self.history = History(n)
+        self.history = History(np.zeros((0, n)))
         self.w, self.curve, self.work = np.zeros(n), np.zeros((n, n)), np.zeros((2, n))
         self.F = self.gradient = 0.0
         self.log_det = n * math.log(precision)
 
-    def probability(self, x: Vector) -> float:
-        """The probability of label 1 under the mode."""
-        return math.exp(-self.family.loss_and_derivatives(float(self.w @ x))[0])
+    @classmethod
+    def restored(cls, family: Family, precision: float, history: History, *found: object) -> Self:
+        """The posterior of these values."""
+        made = cls(family, precision, history.size)
+        made.history = history
+        for name, value in zip(cls.FOUND, found, strict=True):
+            setattr(made, name, value)
+        return made
 
-    def log_odds(self, x: Vector) -> float:
-        """ln of the odds of label 1 under the mode."""
-        z = float(self.w @ x)
-        return self.family.loss_and_derivatives(-z)[0] - self.family.loss_and_derivatives(z)[0]
+    def price(self, row: Vector) -> float:
+        """The log loss of label 1 at x = `row`, under the mode."""
+        return self.family.loss_and_derivatives(float(row @ self.w))[0]
 
-    def fit(self, count: int) -> Found:
-        """The mode of the first so many rows; nothing is kept but scratch."""
+    def tried(self, row: Vector) -> Found:
+        """The mode with one row more, in the place that is kept for it; nothing else is written."""
         h, w, curve = self.history, self.w.copy(), np.empty_like(self.curve)
+        h.held[h.count] = row
+        rows, scratch = h.held[: h.count + 1], h.scratch[: h.count + 1]
         F, log_det, gradient, _ = newton.mode(
-            self.family.code,
-            h.held[:count],
-            self.precision,
-            w,
-            curve,
-            self.work,
-            h.scratch[:count],
+            self.family.code, rows, self.precision, w, curve, self.work, scratch
         )
         if not math.isfinite(F + log_det + gradient):
             raise NumericalError(TOO_LARGE)
         return Found(w, curve, F, log_det, gradient)
 
-    def tried(self, row: Vector) -> Found:
-        """The mode with one row more, in the place that is kept for it."""
-        h = self.history
-        h.held[h.count] = row
-        return self.fit(h.count + 1)
-
-    def price(self, row: Vector) -> float:
-        """What the label of this row costs before it is known."""
-        return self.family.loss_and_derivatives(float(row @ self.w))[0]
-
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Learn and book one round, and what it costs less under the new mode."""
         row = sign * x
         found = self.tried(row)
-        loss, plain = self.price(row), self.family.loss_and_derivatives(float(row @ self.w))[0]
+        loss, before = self.price(row), Mode.price(self, row)
         self.history.append(row)
         self.w, self.curve, self.F, self.log_det, self.gradient = found
-        add(book, EXCESS, plain - self.family.loss_and_derivatives(float(row @ self.w))[0])
+        add(book, EXCESS, before - Mode.price(self, row))
         note(book, scatter, x, loss, sign)
         return loss
 
-    def extended(self, k: int) -> Any:
+    def extended(self, k: int) -> Mode:
         """A copy with k features more."""
-        larger = type(self)(self.family, self.precision, self.w.size + k)
+        return self.passed_to(type(self)(self.family, self.precision, self.size + k))
+
+    def passed_to(self, larger: M) -> M:
+        """A posterior that knows more features, with the past of this one."""
+        k = larger.size - self.size
         larger.history = self.history.extended(k)
-        larger.w[: self.w.size] = self.w
+        larger.w[: self.size] = self.w
         larger.F, larger.gradient = self.F, self.gradient
         larger.log_det = self.log_det + k * math.log(self.precision)
         return larger
@@ -240,6 +328,8 @@ class TierneyKadane(Mode):
 
     __slots__ = ()
 
+    method = "tierney-kadane"
+
     def evidence(self, row: Vector) -> float:
         """ln of the Laplace evidence with one row more, up to what all rows share."""
         found = self.tried(row)
@@ -249,39 +339,75 @@ class TierneyKadane(Mode):
         """ln of the odds of label 1: the gap between the two evidences."""
         return self.evidence(x) - self.evidence(-x)
 
-    def probability(self, x: Vector) -> float:
-        """The probability of label 1: the two evidences, normalised."""
-        return math.exp(-LOGISTIC.loss_and_derivatives(self.log_odds(x))[0])
-
     def price(self, row: Vector) -> float:
-        """What the label of this row costs before it is known."""
+        """The log loss of label 1 at x = `row`: the two evidences, normalised."""
         return LOGISTIC.loss_and_derivatives(self.log_odds(row))[0]
 
 
-class Particles:
+class Particles(Posterior):
     """A cloud of weighted particles; where few carry the weight, resample and move."""
 
     __slots__ = ("cloud", "family", "history", "logs", "moves", "precision", "rng")
+
+    FIELDS = (
+        FAMILY,
+        PRECISION,
+        Part("history", ("History",), size="n"),
+        Array("cloud", ("N", "n")),
+        Array("logs", ("N",)),
+        Count("moves"),
+        Word("generator", ("PCG64",), of="rng"),
+        Count("state", 0, 2**128 - 1, of="rng"),
+        Count("inc", 0, 2**128 - 1, of="rng"),
+        Count("has_uint32", 0, 1, of="rng"),
+        Count("uinteger", 0, 2**32 - 1, of="rng"),
+    )
+    method = "smc"
 
     def __init__(self, family: Family, precision: float, n: int, size: int, seed: int) -> None:
         self.family, self.precision = family, precision
         self.rng = np.random.default_rng(seed)
         self.cloud: Matrix = self.rng.standard_normal((size, n)) / math.sqrt(precision)
         self.logs: Vector = np.full(size, -math.log(size))
-        self.history = History(n)
+        self.history = History(np.zeros((0, n)))
         self.moves = 0
 
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS."""
+        rng = dict(self.rng.bit_generator.state)
+        numbers = rng["state"]["state"], rng["state"]["inc"], rng["has_uint32"], rng["uinteger"]
+        learned = self.history, self.cloud, self.logs, self.moves
+        return self.family, self.precision, *learned, rng["bit_generator"], *numbers
+
+    @classmethod
+    def restored(
+        cls,
+        family: Family,
+        precision: float,
+        history: History,
+        cloud: Matrix,
+        logs: Vector,
+        moves: int,
+        generator: str,
+        *numbers: int,
+    ) -> Particles:
+        """The posterior of these values."""
+        if not logs.size:
+            raise Mismatch("has no particles")
+        made = cls(family, precision, 0, 1, 0)
+        made.history, made.cloud, made.logs, made.moves = history, cloud, logs, moves
+        state, inc, has_uint32, uinteger = numbers
+        made.rng.bit_generator.state = {
+            "bit_generator": generator,
+            "state": {"state": state, "inc": inc},
+            "has_uint32": has_uint32,
+            "uinteger": uinteger,
+        }
+        return made
+
     def price(self, row: Vector) -> float:
-        """-ln of the weighted mean of the probability of this row's label."""
+        """-ln of the weighted mean of the probability of label 1 at x = `row`."""
         return particles.price(self.family.code, self.cloud, self.logs, row)
-
-    def probability(self, x: Vector) -> float:
-        """The weighted mean of the probability of label 1."""
-        return math.exp(-self.price(np.ascontiguousarray(x)))
-
-    def log_odds(self, x: Vector) -> float:
-        """ln of the odds of label 1."""
-        return self.price(-x) - self.price(np.ascontiguousarray(x))
 
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Weigh the particles by the round, in parts where it is too much for them at once.
@@ -345,16 +471,9 @@ class Particles:
 
     def extended(self, k: int) -> Particles:
         """A copy with k features more: their weights are the prior's."""
-        larger = Particles(self.family, self.precision, 0, 1, 0)
-        larger.rng = np.random.default_rng()
-        larger.rng.bit_generator.state = self.rng.bit_generator.state
-        size = (len(self.logs), k)
-        fresh = (
-            larger.rng.standard_normal(size) / math.sqrt(self.precision) if k else np.zeros(size)
-        )
-        larger.cloud = np.hstack([self.cloud, fresh])
-        larger.logs, larger.history = self.logs.copy(), self.history.extended(k)
-        larger.moves = self.moves
+        larger = self.copy()
+        fresh = larger.rng.standard_normal((len(self.logs), k)) / math.sqrt(self.precision)
+        larger.cloud, larger.history = np.hstack([self.cloud, fresh]), self.history.extended(k)
         return larger
 
     def weights(self) -> Vector:

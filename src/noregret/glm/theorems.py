@@ -1,4 +1,4 @@
-"""What is proved of yes-or-no learners; F(w) = L(w) + |w|^2/(2 nu^2), L the log loss of fixed w.
+"""What is proved of binary learners; F(w) = L(w) + |w|^2/(2 nu^2), L the log loss of fixed w.
 
 KN is Kakade and Ng; docs/theory.md has the derivations.
 """
@@ -6,7 +6,7 @@ KN is Kakade and Ng; docs/theory.md has the derivations.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,137 +15,121 @@ from noregret._ops.account import EXCESS, LOGDET, LONGEST, LOSS, PRICE
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.glm.exact import Exact
 from noregret.glm.families import Family
-from noregret.glm.posteriors import History, Mode, Recursive
+from noregret.glm.posteriors import History, Mode, Particles, Recursive
 from noregret.types import Matrix, Vector
 
-__all__ = ["averaging", "best", "gaussian_bound", "improper", "mode", "plain"]
+if TYPE_CHECKING:
+    from noregret.glm.binary import PosteriorState
+
+__all__ = ["averaging", "best", "certificates", "gaussian_bound", "improper", "mode", "report"]
 
 
-def _state(belief: Any, name: str, kind: Kind, **more: Any) -> Certificate:
-    loss = float(belief.book[LOSS].sum())
-    return Certificate.of(name=name, kind=kind, rounds=belief.rounds, loss=loss, **more)
-
-
-def plain(belief: Any, name: str) -> Certificate:
-    """The loss alone: nothing is known to compare it with."""
-    loss = float(belief.book[LOSS].sum())
-    words = "log loss; no history is kept, so that the best expert in hindsight is not known"
-    return _state(belief, name, "report", comparator=0.0, bound=loss, statement=words)
-
-
-def best(history: History, family: Family, nu2: float) -> tuple[float, float]:
-    """min F and how far below it might be, from the gradient at the point found."""
-    n = history.held.shape[1]
-    w, curve, work = np.zeros(n), np.zeros((n, n)), np.zeros((2, n))
-    rows = history.rows
-    F, _, gradient, _ = newton.mode(
-        family.code, rows, 1.0 / nu2, w, curve, work, np.empty_like(rows)
-    )
-    return F, 0.5 * nu2 * gradient * gradient
-
-
-def _length(belief: Any) -> float:
-    return float(belief.book[LONGEST, 0])
-
-
-def _log_det(scatter: Matrix, scale: float) -> float:
-    n = len(scatter)
-    return float(np.linalg.slogdet(np.eye(n) + scale * scatter)[1])
-
-
-def mode(belief: Any) -> list[Certificate]:
-    """Exact MAP: be-the-leader and stability, and KN Theorem 3.3."""
-    posterior: Mode = belief.posterior
-    family, nu2 = posterior.family, 1.0 / posterior.precision
-    F = posterior.F
-    Z = _length(belief)
-    solved = Assumption(
-        f"the mode is exact: |gradient| = {posterior.gradient:.2g}, so min F is right to "
-        f"{0.5 * nu2 * posterior.gradient**2:.2g}",
-        met=0.5 * nu2 * posterior.gradient**2 <= 1e-9 * max(F, 1.0),
-    )
-    found = [
-        _state(
-            belief,
-            "MAP, live form",
-            "upper bound",
-            comparator=F,
-            bound=F + float(belief.book[EXCESS].sum()),
-            statement="log loss <= min_w F(w) + sum (l_t(w_{t-1}) - l_t(w_t))",
-            assumptions=(solved,),
-        )
-    ]
-    if family.name != "logistic":
-        return found
-    z = nu2 * Z * Z
-    factor = 1.0 + z * min(1.0, 0.4074 * math.exp(min(z, 700.0)))
-    n, T = belief.space.size, belief.rounds
-    published = 4.0 * F + 2.0 * n * math.log1p(T * nu2 / n) if n else 4.0 * F
-    small = Assumption(f"prior_var <= 1/4: it is {nu2:.6g}", met=nu2 <= 0.25)
-    short = Assumption(f"|x| <= 1: the largest so far is {Z:.6g}", met=Z <= 1.0)
-    return [
-        _state(
-            belief,
-            "MAP, (1 + nu^2 Z^2) min F",
-            "upper bound",
-            comparator=F,
-            bound=factor * F,
-            statement=f"log loss <= {factor:.6g} min_w (L(w) + |w|^2/(2 nu^2)), Z = {Z:.6g}",
-            assumptions=(solved,),
-        ),
-        *found,
-        _state(
-            belief,
-            "Kakade-Ng Theorem 3.3",
-            "upper bound",
-            comparator=F,
-            bound=published,
-            statement="log loss <= 4 L(w) + 2|w|^2/nu^2 + 2n ln(1 + T nu^2/n)",
-            assumptions=(small, short, solved),
-        ),
-    ]
-
-
-def averaging(belief: Any) -> list[Certificate]:
-    """Averaging: both sides of min F <= loss <= min F + 1/2 ln det(I + c nu^2 sum xx'), KN 2.2."""
-    posterior = belief.posterior
+def certificates(state: PosteriorState) -> list[Certificate]:
+    """Every statement that applies to a posterior of this kind, the main one first."""
+    posterior = state.posterior
     if isinstance(posterior, Recursive):
-        return [plain(belief, "moment matching, no theorem")]
+        if posterior.method == "aioli":
+            return improper(state, posterior)
+        called = {"adf": "moment matching", "newton": "online Newton"}[posterior.method]
+        return [report(state, f"{called}, no theorem")]
+    assert isinstance(posterior, Mode | Particles)
+    if isinstance(posterior, Mode) and posterior.method == "map":
+        return mode(state, posterior)
+    return averaging(state, posterior)
+
+
+def _certificate(
+    state: PosteriorState,
+    kind: Kind,
+    comparator: float,
+    name: str,
+    bound: float,
+    statement: str,
+    assumptions: tuple[Assumption, ...] = (),
+) -> Certificate:
+    return Certificate.of(
+        name=name,
+        kind=kind,
+        rounds=state.rounds,
+        loss=_total(state, LOSS),
+        comparator=comparator,
+        bound=bound,
+        statement=statement,
+        assumptions=assumptions,
+    )
+
+
+def _total(state: PosteriorState, row: int) -> float:
+    return float(state.book[row].sum())
+
+
+def report(state: PosteriorState, name: str) -> Certificate:
+    """The loss alone: nothing is known to compare it with."""
+    words = "log loss; no history is kept, so that the best expert in hindsight is not known"
+    return _certificate(state, "report", 0.0, name, _total(state, LOSS), words)
+
+
+def best(history: History, family: Family, nu2: float) -> float:
+    """min F."""
+    n, rows = history.size, history.rows
+    w, curve, work = np.zeros(n), np.zeros((n, n)), np.zeros((2, n))
+    scratch = np.empty_like(rows)
+    return newton.mode(family.code, rows, 1.0 / nu2, w, curve, work, scratch)[0]
+
+
+def mode(state: PosteriorState, posterior: Mode) -> list[Certificate]:
+    """Exact MAP: be-the-leader and stability, and KN Theorem 3.3."""
+    family, nu2, F = posterior.family, 1.0 / posterior.precision, posterior.F
+    off = 0.5 * nu2 * posterior.gradient**2
+    solved = Assumption(
+        f"the mode is exact: |gradient| = {posterior.gradient:.2g}, so min F is right to {off:.2g}",
+        met=off <= 1e-9 * max(F, 1.0),
+    )
+    live = "log loss <= min_w F(w) + sum (l_t(w_{t-1}) - l_t(w_t))"
+    bounds: list[tuple[str, float, str, tuple[Assumption, ...]]] = [
+        ("MAP, live form", F + _total(state, EXCESS), live, (solved,))
+    ]
+    if family.name == "logistic":
+        Z = float(state.book[LONGEST, 0])
+        z = nu2 * Z * Z
+        factor = 1.0 + z * min(1.0, 0.4074 * math.exp(min(z, 700.0)))
+        main = f"log loss <= {factor:.6g} min_w (L(w) + |w|^2/(2 nu^2)), Z = {Z:.6g}"
+        bounds.insert(0, ("MAP, (1 + nu^2 Z^2) min F", factor * F, main, (solved,)))
+        n, T = state.space.size, state.rounds
+        published = 4.0 * F + 2.0 * n * math.log1p(T * nu2 / n) if n else 4.0 * F
+        words = "log loss <= 4 L(w) + 2|w|^2/nu^2 + 2n ln(1 + T nu^2/n)"
+        small = Assumption(f"prior_var <= 1/4: it is {nu2:.6g}", met=nu2 <= 0.25)
+        short = Assumption(f"|x| <= 1: the largest so far is {Z:.6g}", met=Z <= 1.0)
+        bounds.append(("Kakade-Ng Theorem 3.3", published, words, (small, short, solved)))
+    return [_certificate(state, "upper bound", F, *bound) for bound in bounds]
+
+
+def averaging(state: PosteriorState, posterior: Mode | Particles) -> list[Certificate]:
+    """Averaging: both sides of min F <= loss <= min F + 1/2 ln det(I + c nu^2 sum xx'), KN 2.2."""
     family, nu2 = posterior.family, 1.0 / posterior.precision
     exact = isinstance(posterior, Exact)
-    F, _ = best(posterior.history, family, nu2)
+    F = best(posterior.history, family, nu2)
     kind: Kind = "upper bound" if exact else "report"
-    n, T, Z = belief.space.size, belief.rounds, _length(belief)
+    n, T, Z = state.space.size, state.rounds, float(state.book[LONGEST, 0])
     how = f"{type(posterior).__name__}: the theorem speaks of exact averaging"
     approximate = () if exact else (Assumption(how, met=True),)
     c = family.curvature
-    spread = 0.5 * _log_det(belief.scatter, c * nu2)
+    spread = 0.5 * float(np.linalg.slogdet(np.eye(n) + c * nu2 * state.scatter)[1])
     published = 0.5 * n * math.log1p(T * c * nu2 * Z * Z / n) if n else 0.0
+    first = f"log loss <= min_w F(w) + 1/2 ln det(I + {c:g} nu^2 sum xx')"
+    second = (
+        f"log loss <= min_w F(w) + n/2 ln(1 + T c nu^2 Z^2/n), c = {c:g}, Z = {Z:.6g} "
+        "(printed for Z = 1)"
+    )
     found = [
-        _state(
-            belief,
-            "Bayesian averaging, data-dependent",
-            kind,
-            comparator=F,
-            bound=F + spread,
-            statement=f"log loss <= min_w F(w) + 1/2 ln det(I + {c:g} nu^2 sum xx')",
-            assumptions=approximate,
-        ),
-        _state(
-            belief,
-            "Kakade-Ng Theorem 2.2",
-            kind,
-            comparator=F,
-            bound=F + published,
-            statement=(
-                f"log loss <= min_w F(w) + n/2 ln(1 + T c nu^2 Z^2/n), c = {c:g}, Z = {Z:.6g} "
-                "(printed for Z = 1)"
-            ),
-            assumptions=approximate,
-        ),
+        _certificate(state, kind, F, name, F + charge, statement, approximate)
+        for name, charge, statement in (
+            ("Bayesian averaging, data-dependent", spread, first),
+            ("Kakade-Ng Theorem 2.2", published, second),
+        )
     ]
     if exact:
-        loss = float(belief.book[LOSS].sum())
+        loss = _total(state, LOSS)
         found.append(
             Certificate.of(
                 name="Bayesian averaging, from below",
@@ -161,30 +145,23 @@ def averaging(belief: Any) -> list[Certificate]:
     return found
 
 
-def improper(belief: Any) -> list[Certificate]:
+def improper(state: PosteriorState, posterior: Recursive) -> list[Certificate]:
     """AIOLI: the exact account, and the determinant form that bounds it.
 
     The comparator is the minimum of the quadratic minorants: at most L(w) + lambda|w|^2 for every
     w with |w'x| <= C in all rounds.
     """
-    bound, weight = belief.posterior.bound, 0.5 * belief.posterior.core.prior_precision
-    loss = float(belief.book[LOSS].sum())
-    price = float(belief.book[PRICE].sum())
-    log_det = float(belief.book[LOGDET].sum())
-    n = belief.space.size
-    widest = float(np.trace(belief.scatter))
+    bound, weight = posterior.bound, 0.5 * posterior.core.prior_precision
+    loss, price, log_det = (_total(state, row) for row in (LOSS, PRICE, LOGDET))
+    comparator = loss - price
+    n = state.space.size
     C1 = 1.0 + bound
+    widest = float(np.trace(state.scatter))
     a_priori = n * math.log1p(widest / (8.0 * n * weight * C1)) if n else 0.0
-    words = f"L(w) + {weight:g}|w|^2 for every w with |w'x| <= C = {bound:g} in all rounds"
+    expert = f"L(w) + {weight:g}|w|^2 for every w with |w'x| <= C = {bound:g} in all rounds"
+    words = f"log loss <= {expert} + "
     return [
-        _state(
-            belief,
-            name,
-            "upper bound",
-            comparator=loss - price,
-            bound=loss - price + charge,
-            statement=f"log loss <= {words} + {text}",
-        )
+        _certificate(state, "upper bound", comparator, name, comparator + charge, words + text)
         for name, charge, text in (
             ("AIOLI", C1 * log_det, "(1+C) ln det(A_T/A_0)"),
             ("AIOLI, a priori", C1 * a_priori, "(1+C) n ln(1 + sum |x|^2/(8 n lambda (1+C)))"),

@@ -1,13 +1,13 @@
-"""Doors: from what the caller holds to the vector that a core sees.
+"""Feature spaces: from what the caller holds to the vector that a core sees.
 
 A space knows its features, by position or by name.  What it has not met before it hands over
-apart: the value is new, its past is 0, so a core can grow by it exactly.  Doors never change; one
+apart: the value is new, its past is 0, so a core can grow by it exactly.  Spaces never change; one
 that has met new features is another space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from operator import itemgetter
 from struct import Struct
 from struct import error as struct_error
@@ -17,10 +17,11 @@ import numpy as np
 
 from noregret._ops.grid import within
 from noregret._ops.layout import EXACT_INTEGER
+from noregret.declare.fields import Array, Count, Labels, Mismatch
 from noregret.errors import FeatureError
 from noregret.inputs import values as features
 from noregret.inputs.values import Mapped, ReadTable
-from noregret.types import Matrix, Vector
+from noregret.types import Matrix, Row, Table, Vector
 
 __all__ = [
     "Encoded",
@@ -56,7 +57,7 @@ class FeatureSpace(Protocol):
         """How many features it knows."""
         ...
 
-    def encode(self, x: Any) -> Encoded:
+    def encode(self, x: Row) -> Encoded:
         """One round's features."""
         ...
 
@@ -64,16 +65,16 @@ class FeatureSpace(Protocol):
         """The space that also knows what was new."""
         ...
 
-    def encode_rows(self, X: Any) -> tuple[Matrix, FeatureSpace, float]:
+    def encode_rows(self, X: Table) -> tuple[Matrix, FeatureSpace, float]:
         """The features of many rounds, the space that knows them all, and what a budget missed."""
         ...
 
-    def encode_known(self, X: Any) -> tuple[Matrix, Vector]:
+    def encode_known(self, X: Table) -> tuple[Matrix, Vector]:
         """The known features of many rounds, and how long each one's new part is."""
         ...
 
 
-def space_for_row(x: Any) -> FeatureSpace:
+def space_for_row(x: Row) -> Positions | Names:
     """A space that has met nothing yet, for rounds that look like x."""
     if features.as_mapping(x) is not None:
         return Names(())
@@ -83,7 +84,7 @@ def space_for_row(x: Any) -> FeatureSpace:
     return Positions(n)
 
 
-def space_for_table(X: Any) -> tuple[Positions | Names, ReadTable]:
+def space_for_table(X: Table) -> tuple[Positions | Names, ReadTable]:
     """A space for rounds that look like X, knowing all of their features; and X as it was read."""
     read = features.table(X)
     features.require_rows(read.rows.shape)
@@ -91,7 +92,7 @@ def space_for_table(X: Any) -> tuple[Positions | Names, ReadTable]:
     return space, read
 
 
-def plain(space: Any, x: Any) -> Any:
+def plain(space: object, x: Row) -> Vector | None:
     """x as a vector if it is a plain one or has just the known names; else None."""
     if type(x) is dict:
         vector = space.encode_fast(x) if type(space) is Names else None
@@ -111,6 +112,8 @@ class Positions:
 
     __slots__ = ("size",)
 
+    FIELDS = (Count("size", 0, 2**40),)
+
     def __init__(self, size: int) -> None:
         self.size = size
 
@@ -120,7 +123,7 @@ class Positions:
     def __hash__(self) -> int:
         return hash(self.size)
 
-    def encode(self, x: Any) -> Encoded:
+    def encode(self, x: Row) -> Encoded:
         """x itself, if it has the right width."""
         if features.as_mapping(x) is not None:
             raise FeatureError(
@@ -135,11 +138,11 @@ class Positions:
             )
         return Encoded(vector, NOTHING, None)
 
-    def extended(self, key: Any) -> Positions:
+    def extended(self, key: object) -> Positions:
         """Positions never grow."""
         raise FeatureError(f"this learner has {self.size} features by position: {key!r} is no more")
 
-    def encode_rows(self, X: Any) -> tuple[Matrix, Positions, float]:
+    def encode_rows(self, X: Table) -> tuple[Matrix, Positions, float]:
         """X itself, if it has the right width."""
         xs, names = features.table(X)
         if names is not None:
@@ -154,7 +157,7 @@ class Positions:
             )
         return xs, self, 0.0
 
-    def encode_known(self, X: Any) -> tuple[Matrix, Vector]:
+    def encode_known(self, X: Table) -> tuple[Matrix, Vector]:
         """X itself; nothing in it is new."""
         xs, _, _ = self.encode_rows(X)
         return xs, np.zeros(len(xs))
@@ -172,17 +175,34 @@ class Names:
 
     __slots__ = ("_last", "_pack", "_pick", "remembered", "size", "slots")
 
-    def __init__(self, names: Iterable[Any], remembered: Vector = NOTHING) -> None:
+    FIELDS = (
+        Labels("names", "the feature name", of="slots"),
+        Array("last", ("k",), finite=False, of="remembered"),
+    )
+    SCRATCH = ("_last", "_pack", "_pick", "size")
+
+    def __init__(self, names: Iterable[Hashable], remembered: Vector = NOTHING) -> None:
         self.slots = {name: slot for slot, name in enumerate(names)}
         self.size = len(self.slots)
         self._pack = Struct(f"={self.size}d").pack
-        self._pick = itemgetter(*self.slots) if self.size > 1 else None
+        self._pick = _picker(list(self.slots))
         self._last: tuple[bytes, Vector] = (b"", NOTHING)
         # What a file of an earlier release kept of the last row: it goes back as it was.
         self.remembered = remembered
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Names, (list(self.slots), self.remembered)
+    def stored(self) -> tuple[list[Hashable], Vector]:
+        """The values of FIELDS."""
+        return list(self.slots), self.remembered
+
+    @classmethod
+    def restored(cls, names: list[Hashable], last: Vector) -> Names:
+        """The space of these values."""
+        if last.size not in (0, len(names)):
+            raise Mismatch("remembers a row of another width")
+        return cls(names, last)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Names, self.stored()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Names) and list(other.slots) == list(self.slots)
@@ -211,7 +231,7 @@ class Names:
         self._last = packed, vector
         return vector
 
-    def encode(self, x: Any) -> Encoded:
+    def encode(self, x: Row) -> Encoded:
         """x by name, checked value by value; a name that is absent counts as 0."""
         mapping = features.as_mapping(x)
         if mapping is None:
@@ -220,7 +240,7 @@ class Names:
                 "x is an array, but this learner knows its features by name: give a mapping"
             )
         vector = np.zeros(self.size)
-        new: dict[Any, float] = {}
+        new: dict[Hashable, float] = {}
         for name, value in mapping.items():
             field = f"x[{name!r}]"
             checked = features.within(features.number(value, field), field)
@@ -235,7 +255,7 @@ class Names:
         """These names, then the new ones."""
         return Names([*self.slots, *key])
 
-    def encode_rows(self, X: Any) -> tuple[Matrix, Names, float]:
+    def encode_rows(self, X: Table) -> tuple[Matrix, Names, float]:
         """Every column in its slot; columns not met before get slots of their own."""
         xs, names = self._columns(X)
         new = [name for name in names if name not in self.slots]
@@ -247,7 +267,7 @@ class Names:
         rows[:, slots] = xs
         return rows, space, 0.0
 
-    def encode_known(self, X: Any) -> tuple[Matrix, Vector]:
+    def encode_known(self, X: Table) -> tuple[Matrix, Vector]:
         """Every known column in its slot, and the length of the others, row by row."""
         xs, names = self._columns(X)
         rows, beyond = np.zeros((len(xs), self.size)), np.zeros(len(xs))
@@ -258,10 +278,18 @@ class Names:
                 beyond = np.hypot(beyond, xs[:, j])
         return rows, beyond
 
-    def _columns(self, X: Any) -> tuple[Matrix, list[Any]]:
+    def _columns(self, X: Table) -> tuple[Matrix, list[Hashable]]:
         xs, names = features.table(X)
         if names is None:
             raise FeatureError(
                 "X is an array, but this learner knows its features by name: give a frame"
             )
         return xs, names
+
+
+def _picker(names: list[Hashable]) -> Callable[[Mapped], tuple[Any, ...]] | None:
+    """What takes the values of these names out of a mapping; None where there are no names."""
+    if len(names) != 1:
+        return itemgetter(*names) if names else None
+    (only,) = names
+    return lambda x: (x[only],)

@@ -22,7 +22,7 @@ class Frame:
 
     __slots__ = ("columns", "shape", "slots", "values")
 
-    def __init__(self, columns: Sequence[str], values: Matrix) -> None:
+    def __init__(self, columns: Sequence[object], values: Matrix) -> None:
         self.columns = list(columns)
         self.values = values
         self.shape = values.shape
@@ -31,7 +31,7 @@ class Frame:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, name: str) -> Vector:
+    def __getitem__(self, name: object) -> Vector:
         column: Vector = self.values[:, self.slots[name]]
         return column
 

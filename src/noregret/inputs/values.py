@@ -1,4 +1,4 @@
-"""The space: whatever the caller holds becomes float64, exactly, or is refused by name.
+"""Values: whatever the caller holds becomes float64, exactly, or is refused by name.
 
 A number is taken when float64 holds it: floats, booleans, integers up to 2^53 and larger ones
 that happen to be exact, fractions and decimals (to the nearest float64, as a literal would be).
@@ -13,14 +13,17 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
 from noregret.errors import FeatureError, FeatureTypeError, InputError, OutcomeError, abbreviated
-from noregret.types import Matrix, Vector
+from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
+
+if TYPE_CHECKING:
+    from noregret.inputs.tables import Frame
 
 __all__ = [
     "Mapped",
@@ -41,13 +44,16 @@ __all__ = [
     "within",
 ]
 
-Mapped = Mapping[Any, Any]
+Mapped: TypeAlias = Mapping[object, object]
+"""One round by name."""
+AnyArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+Refusal: TypeAlias = type[InputError]
 
 RESHAPE = "Reshape your data: X[None] is one row, X[:, None] one feature"
 COLUMN = "A column-vector y was passed when a 1d array was expected: give y with shape (n_samples,)"
 
 
-def number(value: Any, field: str, error: type[InputError] = FeatureError) -> float:
+def number(value: object, field: str, error: Refusal = FeatureError) -> float:
     """One number, exactly.
 
     >>> number(3, "x['age']")
@@ -79,8 +85,8 @@ def number(value: Any, field: str, error: type[InputError] = FeatureError) -> fl
         )
     if not math.isfinite(taken):
         raise error(
-            f"{field} = {abbreviated(value)}: only finite numbers can be learned from, no NaN or inf; "
-            "leave the round out, or impute the value"
+            f"{field} = {abbreviated(value)}: only finite numbers can be learned from, no NaN or "
+            "inf; leave the round out, or impute the value"
         )
     if isinstance(value, np.longdouble) and taken != value:
         raise error(f"{field} = {abbreviated(value)} has more digits than float64: round it first")
@@ -97,7 +103,7 @@ def within(value: float, field: str) -> float:
     return value
 
 
-def outcome(y: Any, field: str = "y") -> float:
+def outcome(y: Outcome, field: str = "y") -> float:
     """One outcome: a number whose square float64 can hold."""
     taken = number(y, field, OutcomeError)
     if abs(taken) > LARGEST_OUTCOME:
@@ -108,7 +114,7 @@ def outcome(y: Any, field: str = "y") -> float:
     return taken
 
 
-def outcomes(y: Any) -> Vector:
+def outcomes(y: Outcome) -> Vector:
     """Several outcomes of one round, as a vector."""
     if isinstance(y, Mapping | str | bytes) or not isinstance(y, Iterable):
         raise OutcomeError(
@@ -123,34 +129,44 @@ def outcomes(y: Any) -> Vector:
     return taken
 
 
-def as_mapping(x: Any) -> Mapped | None:
+def as_mapping(x: Row) -> Mapped | None:
     """x by name, if it has names: a mapping, a pandas row, a frame of one row; else None."""
     if isinstance(x, Mapping):
         return x
-    columns = frame_names(x)
+    columns, frame = frame_names(x), cast("Frame", x)
     if columns is not None:
-        if len(x) != 1:
+        if len(frame) != 1:
             raise FeatureError(
-                f"x is a frame of {len(x)} rows: one round is one row; "
+                f"x is a frame of {len(frame)} rows: one round is one row; "
                 "for many use predict, partial_fit or replay"
             )
-        return None if _positions(columns) else {name: _first(x[name]) for name in columns}
+        return None if _positions(columns) else {name: _entries(frame[name])[0] for name in columns}
     index = getattr(x, "index", None)
     if index is not None and hasattr(x, "to_dict") and not callable(index):  # a pandas Series
         names = _unique(list(index), "x has two entries")
-        if _positions(names):
-            return None
-        named: Mapped = x.to_dict()
+        named: Mapped | None = None if _positions(names) else x.to_dict()
         return named
     return None
 
 
-def _first(column: Any) -> Any:
-    """The first entry of a frame's column, as the library gives it."""
-    return (column.to_list if hasattr(column, "to_list") else column.to_pylist)()[0]
+def _entries(column: Any) -> Any:
+    """A column of a frame as a list, entries as the library gives them."""
+    return (column.to_list if hasattr(column, "to_list") else column.to_pylist)()
 
 
-def frame_names(X: Any) -> list[Any] | None:
+def is_numbers(x: Row) -> bool:
+    """Whether x goes to a kernel that takes anything as a vector, rather than as the object it is.
+
+    A vector of numbers does, and a row of a frame; a mapping or a text is an object.
+    """
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "biuf" and x.ndim == 1
+    if isinstance(x, list | tuple):
+        return all(isinstance(v, int | float | np.number) for v in x)
+    return not isinstance(x, Mapping | str | bytes) and as_mapping(x) is not None
+
+
+def frame_names(X: Table) -> list[object] | None:
     """The column names of a frame (pandas, Polars, Arrow and what looks like them), else None."""
     if hasattr(X, "column_names") and hasattr(X, "schema"):  # Arrow
         return _unique(list(X.column_names), "X has two columns")
@@ -160,8 +176,8 @@ def frame_names(X: Any) -> list[Any] | None:
     return _unique(list(X.columns), "X has two columns")
 
 
-def _unique(names: list[Any], complaint: str) -> list[Any]:
-    seen: set[Any] = set()
+def _unique(names: list[object], complaint: str) -> list[object]:
+    seen: set[object] = set()
     for name in names:
         if name in seen:
             raise FeatureError(f"{complaint} of the same name, {name!r}: make the names unique")
@@ -169,12 +185,12 @@ def _unique(names: list[Any], complaint: str) -> list[Any]:
     return names
 
 
-def _positions(names: list[Any]) -> bool:
+def _positions(names: list[object]) -> bool:
     """Whether names are just 0, 1, 2, ..., as pandas counts where the user named nothing."""
     return names == list(range(len(names)))
 
 
-def row(x: Any) -> Vector:
+def row(x: Row) -> Vector:
     """One round's features by position: a contiguous float64 vector."""
     if frame_names(x) is not None:  # one row without names
         rows, _ = table(x)
@@ -182,7 +198,7 @@ def row(x: Any) -> Vector:
     textual = isinstance(x, str | bytes | bytearray)
     if not isinstance(x, list | tuple) and not hasattr(x, "__array__"):
         try:
-            memoryview(x)
+            memoryview(x)  # type: ignore[arg-type]  # we try
         except TypeError:
             textual = True
     if textual:
@@ -199,26 +215,21 @@ def row(x: Any) -> Vector:
     return taken
 
 
-def _floats(values: Any, field: str, ndim: int, error: type[InputError]) -> Matrix:
+def _floats(values: object, field: str, ndim: int, error: Refusal) -> Matrix:
     """An array or nested list of ndim dimensions as float64; exact or refused."""
     if isinstance(values, list | tuple):
         return _listed(values, field, ndim, error)
     array = _array(values, field, error)
     if array.ndim != ndim:
         what = f"has shape {array.shape}" if array.ndim else f"= {abbreviated(values)} is no array"
-        raise error(
-            f"{field} {what}: it must be {ndim}-D"
-            + (
-                f", one row a round. {RESHAPE}"
-                if ndim == 2
-                else ", one round; for many use predict or replay"
-            )
-        )
+        many = f"one row per round. {RESHAPE}"
+        one = "one round; for many use predict or replay"
+        raise error(f"{field} {what}: it must be {ndim}-D, {many if ndim == 2 else one}")
     return _exact(array, field, error)
 
 
 def _listed(
-    values: Sequence[Any], field: str, ndim: int, error: type[InputError], stem: str = ""
+    values: Sequence[object], field: str, ndim: int, error: Refusal, stem: str = ""
 ) -> Matrix:
     """A list of numbers, or of rows of numbers; `stem` is the place of the list in a larger one."""
     if ndim == 1:
@@ -236,7 +247,7 @@ def _listed(
             kind = type(v).__name__
             raise error(
                 f"{field}[{t}] = {abbreviated(v)} ({kind}) is not a row of numbers: "
-                f"{field} must be 2-D, one row a round"
+                f"{field} must be 2-D, one row per round"
             )
         if rows[t].size != rows[0].size:
             raise error(
@@ -248,7 +259,7 @@ def _listed(
     return np.array(rows)
 
 
-def _array(values: Any, field: str, error: type[InputError]) -> Any:
+def _array(values: object, field: str, error: Refusal) -> AnyArray:
     """Whatever NumPy takes for an array, as it is."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise error(f"{field} has masked entries: leave those rounds out, or impute the values")
@@ -258,7 +269,7 @@ def _array(values: Any, field: str, error: type[InputError]) -> Any:
         raise error(f"{field} is not an array: {ragged}") from None
 
 
-def _exact(array: Any, field: str, error: type[InputError]) -> Matrix:
+def _exact(array: AnyArray, field: str, error: Refusal) -> Matrix:
     """An array as float64, itself if compiled code may have it; every entry exact or refused."""
     kind = array.dtype.kind
     if kind == "O":
@@ -281,20 +292,23 @@ def _exact(array: Any, field: str, error: type[InputError]) -> Matrix:
     return taken
 
 
-def _all_within(values: Matrix, limit: float) -> bool:
-    """Whether every value is a number within the limit, with no copy made; NaN is not."""
-    return values.size == 0 or bool(np.max(values) <= limit and np.min(values) >= -limit)
+def _first_beyond(limit: float, values: Matrix) -> int | None:
+    """The flat index of the first value that is NaN or beyond the limit; None, and no copy made."""
+    if values.size == 0 or (np.max(values) <= limit and np.min(values) >= -limit):
+        return None
+    return int(np.argmax(~(np.abs(values) <= limit)))
 
 
 def _place(flat: int, shape: tuple[int, ...]) -> str:
     return ", ".join(str(int(i)) for i in np.unravel_index(flat, shape))
 
 
-def _columns(X: Any, field: str, names: list[Any], error: type[InputError]) -> Matrix:
+def _columns(X: Table, field: str, names: list[object], error: Refusal) -> Matrix:
     """A frame, column by column: no column is read through the type of another."""
-    taken = np.empty((len(X), len(names)))
+    frame = cast("Frame", X)
+    taken = np.empty((len(frame), len(names)))
     for j, name in enumerate(names):
-        taken[:, j] = _floats(np.asarray(X[name]), f"{field}[{name!r}]", 1, error)
+        taken[:, j] = _floats(np.asarray(frame[name]), f"{field}[{name!r}]", 1, error)
     return taken
 
 
@@ -302,10 +316,10 @@ class ReadTable(NamedTuple):
     """Many rounds that were read and checked: a float64 matrix, and names of its columns if any."""
 
     rows: Matrix
-    names: list[Any] | None
+    names: list[object] | None
 
 
-def table(X: Any) -> ReadTable:
+def table(X: Table) -> ReadTable:
     """Many rounds: a float64 matrix, and the names of its columns if they have any.
 
     A frame whose columns are numbered 0, 1, 2, ... has positions, not names.
@@ -318,32 +332,35 @@ def table(X: Any) -> ReadTable:
         taken = _columns(X, "X", names, FeatureError)
         names = None if _positions(names) else names
     elif isinstance(X, Mapping):
-        raise FeatureError("X is one mapping: give a list of mappings, one a round, or a frame")
-    elif isinstance(X, Sequence) and any(rows := [as_mapping(x) is not None for x in X]):
-        if not all(rows):
-            t = rows.index(False)
+        raise FeatureError("X is one mapping: give a list of mappings, one per round, or a frame")
+    elif isinstance(X, Sequence) and (rows := [as_mapping(x) for x in X]).count(None) < len(X):
+        taken, names = _by_name(X, rows)
+    else:
+        taken = _floats(X, "X", 2, FeatureError)
+    i = _first_beyond(LARGEST_FEATURE, taken)
+    if i is not None:
+        t, j = divmod(i, taken.shape[1])
+        field = f"X[{t}, {j}]" if names is None else f"row {t}, X[{names[j]!r}]"
+        within(number(float(taken[t, j]), field), field)
+    return ReadTable(taken, names)
+
+
+def _by_name(X: Sequence[object], rows: list[Mapped | None]) -> tuple[Matrix, list[object]]:
+    """Many mappings: a column for every name, in the order of their arrival."""
+    slots: dict[object, int] = {}
+    for t, x in enumerate(rows):
+        if x is None:
             raise FeatureError(
                 f"X[{t}] = {abbreviated(X[t])} is not a mapping, but other rows are: "
                 "give every row its names"
             )
-        slots: dict[Any, int] = {}
-        mappings = [as_mapping(x) or {} for x in X]
-        for x in mappings:
-            for name in x:
-                slots.setdefault(name, len(slots))
-        names = list(slots)
-        taken = np.zeros((len(X), len(names)))
-        for t, x in enumerate(mappings):
-            for name, value in x.items():
-                taken[t, slots[name]] = number(value, f"X[{t}][{name!r}]")
-    else:
-        taken = _floats(X, "X", 2, FeatureError)
-    if not _all_within(taken, LARGEST_FEATURE):
-        bad = ~(np.abs(taken) <= LARGEST_FEATURE)
-        t, j = (int(i) for i in np.unravel_index(int(np.argmax(bad)), taken.shape))
-        field = f"X[{t}, {j}]" if names is None else f"row {t}, X[{names[j]!r}]"
-        within(number(float(taken[t, j]), field), field)
-    return ReadTable(taken, names)
+        for name in x:
+            slots.setdefault(name, len(slots))
+    taken = np.zeros((len(X), len(slots)))
+    for t, x in enumerate(rows):
+        for name, value in (x or {}).items():
+            taken[t, slots[name]] = number(value, f"X[{t}][{name!r}]")
+    return taken, list(slots)
 
 
 def require_rows(shape: tuple[int, ...]) -> None:
@@ -355,28 +372,30 @@ def require_rows(shape: tuple[int, ...]) -> None:
         )
 
 
-def as_frame(X: Any) -> Any:
+def as_frame(X: Table) -> Table:
     """X, or what it gives away as a stream of Arrow batches; sparse matrices as they read."""
     if isinstance(X, np.ndarray | list | tuple) or frame_names(X) is not None:  # read ones too
         return X
     if hasattr(X, "toarray") and hasattr(X, "nnz"):  # SciPy's sparse matrices
-        return X.toarray()
-    if hasattr(X, "__arrow_c_stream__"):
-        return importlib.import_module("pyarrow").table(X)
+        X = X.toarray()
+    elif hasattr(X, "__arrow_c_stream__"):
+        X = importlib.import_module("pyarrow").table(X)
     return X
 
 
-def outcome_column(y: Any, rounds: int) -> Vector:
-    """Many rounds' outcomes, one a round; a column of a table is taken with a warning."""
+def outcome_column(y: Outcomes, rounds: int) -> Vector:
+    """Many rounds' outcomes, one per round; a column of a table is taken with a warning."""
     taken, scalar = outcome_table(y, rounds)
     if not scalar:
         if taken.shape[1] != 1:
-            raise OutcomeError(f"y has shape {taken.shape}: this learner takes one outcome a round")
+            raise OutcomeError(
+                f"y has shape {taken.shape}: this learner takes one outcome per round"
+            )
         warnings.warn(COLUMN, DataConversionWarning, stacklevel=5)
     return np.ascontiguousarray(taken[:, 0])
 
 
-def table_with_gaps(values: Any, field: str) -> tuple[Matrix, list[Any] | None]:
+def table_with_gaps(values: object, field: str) -> tuple[Matrix, list[object] | None]:
     """A table (2-D, or 3-D as an array) of numbers where NaN and None mean that there is none."""
     names = frame_names(values)
     if names is not None:
@@ -393,7 +412,7 @@ def table_with_gaps(values: Any, field: str) -> tuple[Matrix, list[Any] | None]:
         raise InputError(f"{field} is ragged: give rows of one length") from None
 
 
-def _nested(values: Any, field: str, place: str) -> Any:
+def _nested(values: object, field: str, place: str) -> object:
     """Lists of lists of numbers, NaN where there is none."""
     if isinstance(values, list | tuple):
         if place.count(",") > 2:  # a list may even hold itself
@@ -408,7 +427,7 @@ def _nested(values: Any, field: str, place: str) -> Any:
     return number(values, f"{field}[{place}]", InputError)
 
 
-def outcome_table(y: Any, rounds: int, field: str = "y") -> tuple[Matrix, bool]:
+def outcome_table(y: Outcomes, rounds: int, field: str = "y") -> tuple[Matrix, bool]:
     """Many rounds' outcomes as a matrix (T, m), and whether they were scalars."""
     if y is None:
         raise OutcomeError(
@@ -425,17 +444,16 @@ def outcome_table(y: Any, rounds: int, field: str = "y") -> tuple[Matrix, bool]:
         array = _array(y, field, OutcomeError)
         if array.ndim == 0:
             raise OutcomeError(
-                f"{field} = {abbreviated(y)} is not a column of outcomes: give one a row of X"
+                f"{field} = {abbreviated(y)} is not a column of outcomes: give one per row of X"
             )
         taken = _exact(array, field, OutcomeError)
     shape = taken.shape
     if len(shape) not in (1, 2) or shape[0] != rounds or 0 in shape[1:]:
         raise OutcomeError(
             f"{field} has shape {shape}: {rounds} rows of X need {rounds} outcomes, as shape "
-            f"({rounds},), or ({rounds}, m) for m outcomes a round"
+            f"({rounds},), or ({rounds}, m) for m outcomes per round"
         )
-    if not _all_within(taken, LARGEST_OUTCOME):
-        bad = ~(np.abs(taken) <= LARGEST_OUTCOME)
-        i = int(np.argmax(bad))
+    i = _first_beyond(LARGEST_OUTCOME, taken)
+    if i is not None:
         outcome(float(taken.flat[i]), f"{field}[{_place(i, shape)}]")
     return taken.reshape(rounds, *(shape[1:] or (1,))), len(shape) == 1

@@ -3,7 +3,7 @@
 A learner is its parameters, which `__init__` stores and scikit-learn's `get_params` reads, and
 beside them one state, None until the first round.  A family writes
 
-    its parameters        `__init__`, checked when learning starts (noregret.learner.parameters)
+    its parameters        `__init__`, checked when learning starts (noregret.declare.parameters)
     `_start(space)`       a state that has learned nothing, for inputs of a feature space
     what only it has      weights, distributions, reports
 
@@ -12,29 +12,31 @@ and inherits all else.  docs: CONTRIBUTING.md has a learner of 60 lines.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from noregret.certificates import Certificate
+from noregret.declare.fields import Group, Part
+from noregret.declare.parameters import Parameter, checked
 from noregret.errors import MergeError, NotLearnedError
 from noregret.inputs.spaces import FeatureSpace, Names, space_for_row, space_for_table
 from noregret.inputs.values import as_frame
-from noregret.learner.fields import Group, Part
 from noregret.learner.locks import new_lock
-from noregret.learner.parameters import checked
-from noregret.learner.replay import Replay, library_of
-from noregret.learner.saving import Saveable
-from noregret.learner.state import State
-from noregret.learner.thawing import writable_copy
+from noregret.learner.replay import Replay, RunningBound, library_of
+from noregret.learner.saving import Saveable, writable_copy
+from noregret.learner.state import Batch, State
 from noregret.types import Forecast, Outcome, Outcomes, Row, Table, Vector
 
-__all__ = ["Learner", "NotFitted", "OnlineLearner"]
+__all__ = ["Learner", "NotFitted", "OnlineLearner", "Stateful"]
 
+H = TypeVar("H", bound=Batch)
 S = TypeVar("S", bound=State)
 
 
@@ -61,21 +63,20 @@ class Learner(Protocol):
         ...
 
 
-class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc]  # untyped base
-    """What all learners share; a child writes its parameters and `_start`.
+class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # untyped base
+    """Parameters, which `__init__` stores, and beside them one state under a lock.
 
-    >>> import noregret as nr
-    >>> issubclass(nr.OSLOG, nr.OnlineLearner)
-    True
+    The parent of OnlineLearner; SLOG, which learns a batch and no rounds, has no more than this.
     """
 
     # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.
     __slots__ = ("_lock", "_state")
 
     _lock: Lock
-    _state: S | None  # None: nothing has been learned
+    _state: H | None  # None: nothing has been learned
     STATE: ClassVar[Part | Group]  # how model files keep the state
-    _tickets: ClassVar[bool] = False  # whether a forecast issues a ticket that an outcome needs
+    BESIDE: ClassVar[tuple[str, ...]] = ()  # what they keep beside it: `_name`, for `_accept`
+    _parameters: ClassVar[Mapping[str, Parameter]] = {}  # those that PARAMETERS has otherwise
     _merge_refusal: ClassVar[str] = "what a round teaches it depends on the rounds before"
 
     def __new__(cls, *_: object, **__: object) -> Self:
@@ -83,6 +84,80 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
         self: Self = super().__new__(cls)
         self._lock, self._state = new_lock(), None
         return self
+
+    def _checked(self, name: str) -> Any:
+        """A parameter as it is used, or the error that names it."""
+        return checked(self, name)
+
+    def _accept(self, state: H) -> None:
+        """Take a state that was stored; a child refuses what cannot be its own (Mismatch)."""
+        self._state = state
+
+    def _learned(self) -> H:
+        """The state; the caller holds the lock and reads all that it needs from this one."""
+        if self._state is None:
+            how = "learn_one or fit" if hasattr(self, "learn_one") else "fit"
+            raise NotFitted(f"this {type(self).__name__} has learned nothing yet: call {how} first")
+        return self._state
+
+    def predict(self, X: Table) -> Vector:
+        """Forecasts at every row, from what has been learned so far; nothing is learned."""
+        with self._lock:
+            return self._learned().predict_rows(as_frame(X))
+
+    def _features(self) -> FeatureSpace:
+        with self._lock:
+            space = self._learned().space
+        if space is None:
+            raise NotFitted("the inputs of this learner are objects, not vectors of features")
+        return space
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features have been seen, a constant one not counted."""
+        return self._features().size
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The names of the features in the order of their arrival, if they are all strings."""
+        space = self._features()
+        if not isinstance(space, Names) or not all(isinstance(name, str) for name in space.slots):
+            raise NotFitted("the features of this learner have no names, or not all are strings")
+        return np.array(list(space.slots), dtype=object)
+
+    def merge(self, other: Self) -> Self:  # noqa: ARG002  # as those that can merge have it
+        """Refuse to merge, and say why."""
+        raise MergeError(f"{type(self).__name__} cannot be merged exactly: {self._merge_refusal}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._state is not None
+
+    def __sklearn_tags__(self) -> Any:  # scikit-learn is untyped
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = None if self._state is None else self._state.copy()
+            return {"parameters": self.get_params(deep=False), "state": state}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        self._lock, self._state = new_lock(), writable_copy(stored["state"])
+        self.__dict__.update(stored["parameters"])
+
+
+class OnlineLearner(Stateful[S]):
+    """What all learners share; a child writes its parameters and `_start`.
+
+    >>> import noregret as nr
+    >>> issubclass(nr.OSLOG, nr.OnlineLearner)
+    True
+    """
+
+    __slots__ = ()
+
+    _tickets: ClassVar[bool] = False  # whether a forecast issues a ticket that an outcome needs
 
     # What a family writes -------------------------------------------------------------------
 
@@ -98,14 +173,6 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
         """A state for many rounds that look like X, and X as it was read on the way."""
         space, read = space_for_table(X)
         return self._start(space), read
-
-    def _accept(self, state: S) -> None:
-        """Take a state that was stored; a child refuses what cannot be its own (Mismatch)."""
-        self._state = state
-
-    def _checked(self, name: str) -> Any:
-        """A parameter as it is used, or the error that names it."""
-        return checked(self, name)
 
     # One round ------------------------------------------------------------------------------
 
@@ -146,50 +213,10 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
             if state is None:
                 state, read = self._start_table(X, y)
             self._state, replay = state.replay(read, y, **more)
-        return replace(replay, library=library_of(X))
-
-    def predict(self, X: Table) -> Vector:
-        """Forecasts at every row, from what has been learned so far; nothing is learned."""
-        with self._lock:
-            return self._learned().predict_rows(as_frame(X))
+        library = library_of(X)
+        return replay if library == replay.library else replace(replay, library=library)
 
     # What was learned -----------------------------------------------------------------------
-
-    def _learned(self) -> S:
-        """The state; the caller holds the lock and reads all that it needs from this one."""
-        if self._state is None:
-            raise NotFitted(
-                f"this {type(self).__name__} has learned nothing yet: call learn_one or fit first"
-            )
-        return self._state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._state is not None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _features(self) -> FeatureSpace:
-        with self._lock:
-            space = self._learned().space
-        if space is None:
-            raise NotFitted("the inputs of this learner are objects, not vectors of features")
-        return space
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features have been seen, a constant one not counted."""
-        return self._features().size
-
-    @property
-    def feature_names_in_(self) -> Any:
-        """The names of the features in the order of their arrival, if they are all strings."""
-        space = self._features()
-        if not isinstance(space, Names) or not all(isinstance(name, str) for name in space.slots):
-            raise NotFitted("the features of this learner have no names, or not all are strings")
-        return np.array(list(space.slots), dtype=object)
 
     @property
     def n_samples_seen_(self) -> int:
@@ -206,6 +233,10 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
         """The main certificate; it takes what `certificates` takes."""
         return self.certificates(**bounds)[0]
 
+    def running_bound(self) -> RunningBound | None:
+        """What works out the bound after every round of a replay; None: only after the last."""
+        return None
+
     # One round of several learners together: pools and wrappers ask, and may go back ---------
 
     def _takes(self, y: float) -> bool:  # noqa: ARG002  # a child may look at it
@@ -221,18 +252,3 @@ class OnlineLearner(Saveable, BaseEstimator, Generic[S]):  # type: ignore[misc] 
         """Go back to a mark."""
         with self._lock:
             self._state = mark
-
-    # Copies, merging ------------------------------------------------------------------------
-
-    def merge(self, other: Self) -> Self:  # noqa: ARG002  # as those that can merge have it
-        """Refuse to merge, and say why."""
-        raise MergeError(f"{type(self).__name__} cannot be merged exactly: {self._merge_refusal}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            state = None if self._state is None else self._state.copy()
-            return {"parameters": self.get_params(deep=False), "state": state}
-
-    def __setstate__(self, stored: dict[str, Any]) -> None:
-        self._lock, self._state = new_lock(), writable_copy(stored["state"])
-        self.__dict__.update(stored["parameters"])

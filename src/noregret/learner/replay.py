@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from noregret.certificates import Certificate
 from noregret.errors import NoRegretError
 from noregret.types import Matrix, Vector
 
-__all__ = ["Replay", "library_of", "module"]
+__all__ = ["Replay", "RunningBound", "library_of", "module"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +62,22 @@ class Replay:
         For more, see `noregret.plot`.
         """
         return module("noregret.plot", "plot").certificate(self, ax=ax)
+
+
+class RunningBound(Protocol):
+    """What knows the main certificate's bound after every round, replay after replay."""
+
+    def after(self, replay: Replay, y: Vector) -> Vector | None:
+        """The bound after every round of the next replay; None where it is withdrawn."""
+        ...
+
+    def stored(self) -> list[Any] | None:
+        """What a state file keeps of it, so that `resume` goes on to the last bit."""
+        ...
+
+    def resume(self, stored: Sequence[Any]) -> None:
+        """Go on from what was stored, as JSON has it; TypeError or ValueError if it is not that."""
+        ...
 
 
 def library_of(X: Any) -> str:

@@ -1,13 +1,21 @@
-"""What every learner can do: go into a model file."""
+"""What every learner can do with itself: go into a model file, and come out of one."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
-__all__ = ["Saveable", "ours"]
+import numpy as np
+
+if TYPE_CHECKING:
+    from noregret.learner.base import OnlineLearner
+    from noregret.learner.state import State
+
+__all__ = ["Saveable", "ours", "writable_copy"]
 
 FILES = "noregret.snapshot"  # it knows all learners, so that none can know it beforehand
+V = TypeVar("V")
 
 
 class Saveable:
@@ -15,7 +23,7 @@ class Saveable:
 
     __slots__ = ()
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Store the learner in a file, whole or not at all; `noregret.load` reads it back."""
         import_module(FILES).save(self, path)
 
@@ -25,6 +33,26 @@ class Saveable:
         return data
 
 
-def ours(model: Any) -> bool:
+def ours(model: object) -> TypeGuard[OnlineLearner[State]]:
     """Whether a model is a learner of this library, and not somebody's child of one."""
     return isinstance(model, Saveable) and type(model).__module__.startswith("noregret.")
+
+
+def writable_copy(value: V) -> V:
+    """A state whose arrays are plain and may be written to, as those of a mapped file may not."""
+    new: object = value
+    if isinstance(value, np.ndarray):
+        plain = type(value) is np.ndarray and value.flags.writeable
+        new = value if plain or value.dtype == object else np.array(value, subok=False)
+    elif isinstance(value, list):
+        new = [writable_copy(v) for v in value]
+    elif isinstance(value, tuple) and type(value) is tuple:
+        new = tuple(writable_copy(v) for v in value)
+    elif isinstance(value, dict):
+        new = {k: writable_copy(v) for k, v in value.items()}
+    elif type(value).__module__.startswith("noregret.") and not hasattr(value, "get_params"):
+        names = [n for kind in type(value).__mro__ for n in getattr(kind, "__slots__", ())]
+        for name in (*names, *getattr(value, "__dict__", ())):
+            if hasattr(value, name):
+                object.__setattr__(value, name, writable_copy(getattr(value, name)))
+    return new  # type: ignore[return-value]  # of the same kind

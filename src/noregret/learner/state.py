@@ -8,7 +8,7 @@ is checked whole before anything is written, so that a refused one leaves no tra
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -18,16 +18,11 @@ from noregret.inputs.values import outcome, outcome_column, require_rows
 from noregret.learner.replay import Replay
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table, Vector
 
-__all__ = ["State", "VectorState"]
+__all__ = ["Batch", "State", "VectorState"]
 
 
-class State(Protocol):
-    """What every state can do."""
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds have been learned."""
-        ...
+class Batch(Protocol):
+    """What every state can do, also one that was learned from a batch and not round by round."""
 
     @property
     def space(self) -> FeatureSpace | None:
@@ -38,16 +33,25 @@ class State(Protocol):
         """A state that shares nothing that changes with this one."""
         ...
 
+    def predict_rows(self, X: Table) -> Vector:
+        """Forecasts at every row; nothing is learned."""
+        ...
+
+
+class State(Batch, Protocol):
+    """What the state of every online learner can do."""
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        ...
+
     def predict(self, x: Row) -> Forecast:
         """The forecast at x; nothing is learned."""
         ...
 
     def learn(self, x: Row, y: Outcome) -> Self:
         """Learn one round; the state that goes on: this one, or a larger one."""
-        ...
-
-    def predict_rows(self, X: Table) -> Vector:
-        """Forecasts at every row; nothing is learned."""
         ...
 
     def replay(self, X: Table, y: Outcomes) -> tuple[Self, Replay]:
@@ -85,6 +89,10 @@ class VectorState:
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
         raise NotImplementedError
+
+    def certificate(self) -> Certificate:
+        """The main one, where it can be had for less."""
+        return self.certificates()[0]
 
     def target(self, y: Outcome) -> float:
         """The outcome as this state learns it, or an OutcomeError."""
@@ -168,12 +176,12 @@ class VectorState:
             self.learn_vector(x, y)
         return forecasts, (ys - forecasts) ** 2
 
-    def replayed(self, forecasts: Vector, losses: Vector, xs: Matrix, ys: Vector) -> Any:  # noqa: ARG002
+    def replayed(self, forecasts: Vector, losses: Vector, xs: Matrix, ys: Vector) -> Replay:  # noqa: ARG002
         """What a replay gives back."""
         return Replay(
             forecast=forecasts,
             mean=None,
             spread=None,
             loss=losses,
-            certificate=self.certificates()[0],
+            certificate=self.certificate(),
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from noregret._ops.lms import COUNT, MEAN, SPREAD
 from noregret.errors import ParameterError, abbreviated
-from noregret.inputs import values as features
+from noregret.inputs.values import number, table
 from noregret.types import Matrix, Vector
 
 __all__ = ["Expansion", "Seen", "best_expansion", "checked"]
@@ -19,8 +19,8 @@ __all__ = ["Expansion", "Seen", "best_expansion", "checked"]
 SPAN = 512  # patterns that may carry a comparator found in hindsight
 RANK = 1e-13  # directions of the kernel matrix below this share of the largest are left out
 
-Values = Callable[[Any, Any], Matrix]
-"""k(X, Z) -> matrix."""
+Values: TypeAlias = Callable[[Any, Any], Matrix]
+"""k(X, Z) -> matrix, of inputs of any kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,12 +40,12 @@ class Expansion:
     width: float | None = None
 
     def __post_init__(self) -> None:
-        given = [features.number(b, f"coefficients[{i}]") for i, b in enumerate(self.coefficients)]
+        given = [number(b, f"coefficients[{i}]") for i, b in enumerate(self.coefficients)]
         object.__setattr__(self, "coefficients", np.array(given, dtype=np.float64))
         if len(self.points) != len(given) or not given:
             raise ParameterError(
                 f"an expansion has {len(self.points)} points and {len(given)} coefficients: "
-                "give one coefficient a point, and at least one"
+                "give one coefficient per point, and at least one"
             )
         if self.width is not None and not 0.0 <= self.width <= 1.0:
             raise ParameterError(f"width = {abbreviated(self.width)}: it must be alpha in [0, 1]")
@@ -77,7 +77,7 @@ def checked(points: Any, patterns: Any) -> Any:
     """The points of an expansion, as the kernel takes them."""
     if not isinstance(patterns, np.ndarray):
         return list(points)
-    rows, _ = features.table(points)
+    rows, _ = table(points)
     if rows.shape[1] != patterns.shape[1]:
         raise ParameterError(
             f"points have {rows.shape[1]} features, but the stream has {patterns.shape[1]}"
@@ -122,4 +122,7 @@ def best_expansion(
             outside = np.linalg.norm(weights(math.exp(middle))) > norm
             low, high = (middle, high) if outside else (low, middle)
         w = weights(math.exp(high))
-    return Expansion(S, back @ w, width)
+    c = back @ w
+    if norm is not None:  # what rounding adds must not take h beyond the norm
+        c *= min(1.0, norm / max(math.sqrt(c @ k(S, S) @ c), 1e-300))
+    return Expansion(S, c, width)

@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
-
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from noregret._ops.continuum import BOX, COUNTS, ERROR, OK, RANGE, RATE
-from noregret._ops.grid import within as within_limit
-from noregret._ops.layout import EXACT_INTEGER
+from noregret.budgets import Window
 from noregret.certificates import Certificate
-from noregret.errors import FeatureError, OutcomeError, ParameterError
-from noregret.gaussian.base import NotFitted, positive
+from noregret.declare.fields import Part
+from noregret.errors import ParameterError, abbreviated
 from noregret.inputs.kernel_spaces import KernelInputs
-from noregret.inputs.spaces import plain
-from noregret.inputs.values import abbreviated, as_frame, outcome, outcome_column
-from noregret.kernels import Kernel, together
-from noregret.learner.holder import Holder
-from noregret.learner.replay import Replay
-from noregret.lms.build import inputs_for_many, inputs_for_one
-from noregret.lms.comparators import Expansion, Values, best_expansion, checked
-from noregret.lms.family import FamilyNetState
-from noregret.lms.gaussians import GaussianNetState, NetGame
-from noregret.lms.nodes import FEWEST, MOST, grid, nodes_for
+from noregret.inputs.spaces import FeatureSpace
+from noregret.lms.base import LMSLearner
+from noregret.lms.comparators import Expansion
+from noregret.lms.family_net import Family, FamilyNetState
+from noregret.lms.gaussian_net import GaussianNetState
+from noregret.lms.layer import KernelLayer
+from noregret.lms.net_state import NetReplay, opened
+from noregret.lms.nodes import grid, nodes_for
 from noregret.lms.rates import budgets_of, rate_of, window_of
-from noregret.lms.theorems import each_round, expansion_bounds, finite_mixture, potential
-from noregret.lms.totals import NetTotals, seen_by, totals_of
+from noregret.lms.totals import NetTotals, totals_of
 from noregret.losses import span
 from noregret.types import Vector
 
 __all__ = ["KLMSNet", "NetReplay"]
 
-
-@dataclass(frozen=True, eq=False)
-class NetReplay(Replay):
-    """A replay of K-LMS-NET: also how far the forecasts may be from the integral's."""
-
-    error: float = field(default=0.0)
-    """Largest distance so far between a forecast and the audit's; 0 without an audit."""
+AnyNet = GaussianNetState | FamilyNetState
 
 
-class KLMSNet(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
+class KLMSNet(LMSLearner[AnyNet]):
     """Kernel LMS for every width alpha in [0, 1] of exp(-s0 alpha |x - z|^2), merged.
 
     The user never chooses a width: exponential weights over all of them pay at most
@@ -55,7 +38,7 @@ class KLMSNet(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is 
     from the integral over all widths is estimated by rules with four times the nodes, at which
     outputs are interpolated: `error_` is the largest distance so far.
 
-    Cost: nodes times distinct patterns a round, and as many numbers; 8 nodes^2 more for the audit.
+    Cost per round: nodes times distinct patterns, and as many numbers; 8 nodes^2 for the audit.
     A pattern seen before takes no more memory.
 
     Parameters
@@ -68,7 +51,7 @@ class KLMSNet(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is 
     nodes : how many widths.
     tolerance : instead of `nodes`: as many as are known, before the stream, to keep the
         quadrature error below it for inputs in the box `domain`; see `error_` for what came true.
-    substitution : merge by the Aggregating Algorithm's substitution: (hi-lo)^2/2 a nat.
+    substitution : merge by the Aggregating Algorithm's substitution: (hi-lo)^2/2 per nat.
     family : a callable (alpha, X, Z) -> matrix instead of Gaussian kernels, inputs of any kind.
     budget : Window(size) keeps the patterns met last.  The guarantee is then about widths that
         forget, and statements about expansions become reports.
@@ -91,11 +74,11 @@ class KLMSNet(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is 
 give a range that holds every outcome, or clip it yourself
     """
 
-    _state: GaussianNetState | FamilyNetState | None
+    STATE = Part("net", ("Gaussians", "KernelFamily"))
 
     def __init__(
         self,
-        outcome_range: Any,
+        outcome_range: float | tuple[float, float],
         *,
         scale: float = 1.0,
         learning_rate: float | None = None,
@@ -104,8 +87,8 @@ give a range that holds every outcome, or clip it yourself
         nodes: int = 64,
         tolerance: float | None = None,
         substitution: bool = False,
-        family: Callable[[float, Any, Any], Any] | None = None,
-        budget: Any = None,
+        family: Family | None = None,
+        budget: Window | None = None,
         domain: tuple[float, float] = (0.0, 1.0),
         audit: bool = True,
     ) -> None:
@@ -124,46 +107,38 @@ give a range that holds every outcome, or clip it yourself
 
     # From parameters to a state -------------------------------------------------------------
 
-    def _begin(self, inputs: KernelInputs) -> GaussianNetState | FamilyNetState:
+    def _start(self, space: FeatureSpace | None) -> AnyNet:
         limits = span(self.outcome_range)
         if limits is None:
             raise ParameterError("outcome_range = None: give Y for [-Y, Y], or (lo, hi)")
-        scale = positive("scale", self.scale)
-        for name in ("substitution", "audit"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                odd = abbreviated(getattr(self, name))
-                raise ParameterError(f"{name} = {odd}: it must be True or False")
-        budgets = budgets_of(self.loss_budget, self.norm_budget)
-        eta = rate_of(self.learning_rate, budgets)
-        if self.family is None and eta >= 1.0:
-            raise ParameterError(
-                f"learning_rate = {abbreviated(eta)}: it must be below 1, as k(x, x) = 1"
-            )
-        given = (0.0, 0.0) if budgets is None else (budgets.loss, budgets.norm)
-        window, audit = window_of(self.budget), bool(self.audit)
-        game = NetGame(*limits, eta, bool(self.substitution), window, given, audit)
-        low, high = self._domain()
-        n = 0 if inputs.space is None or self.family is not None else inputs.space.size
-        count = self._count(limits[1] - limits[0], scale * n * (high - low) ** 2)
-        rule = grid(count)
-        if self.family is not None:
-            if not callable(self.family):
+        scale, budgets = self._checked("scale"), budgets_of(self.loss_budget, self.norm_budget)
+        eta, (low, high) = rate_of(self.learning_rate, budgets), self._domain()
+        flags = {name: self._checked(name) for name in ("substitution", "audit")}
+        n = 0 if space is None or self.family is not None else space.size
+        rule = grid(self._count(limits[1] - limits[0], scale * n * (high - low) ** 2))
+        nodes = opened(rule, limits, eta, budgets, window=window_of(self.budget), **flags)
+        if self.family is None:
+            if eta >= 1.0:
                 raise ParameterError(
-                    f"family = {abbreviated(self.family)}: give a callable (alpha, X, Z) -> matrix"
+                    f"learning_rate = {abbreviated(eta)}: it must be below 1, as k(x, x) = 1"
                 )
-            return FamilyNetState.start(game, rule, self.family, inputs)
-        return GaussianNetState.start(game, rule, scale, inputs)
+            assert space is not None
+            return GaussianNetState.start(nodes, scale, space)
+        if not callable(self.family):
+            raise ParameterError(
+                f"family = {abbreviated(self.family)}: give a callable (alpha, X, Z) -> matrix"
+            )
+        layer = KernelLayer.start(KernelInputs(space), rule.alphas.size)
+        return FamilyNetState(*nodes, self.family, layer)
+
+    def _vectors(self) -> bool:
+        return self.family is None
 
     def _count(self, width: float, spread: float) -> int:
         if self.tolerance is not None:
-            return nodes_for(positive("tolerance", self.tolerance), width, spread)
-        nodes = self.nodes
-        whole = isinstance(nodes, int | np.integer) and not isinstance(nodes, bool)
-        if not (whole and FEWEST <= nodes <= MOST):
-            raise ParameterError(
-                f"nodes = {abbreviated(nodes)}: it must be a whole number from {FEWEST} to {MOST}"
-            )
-        return int(nodes)
+            return nodes_for(self._checked("tolerance"), width, spread)
+        nodes: int = self._checked("nodes")
+        return nodes
 
     def _domain(self) -> tuple[float, float]:
         try:
@@ -176,129 +151,16 @@ give a range that holds every outcome, or clip it yourself
             )
         return limits
 
-    def _learned(self) -> GaussianNetState | FamilyNetState:
-        if self._state is None:
-            raise NotFitted("this KLMSNet has learned nothing yet: call learn_one or fit first")
-        return self._state
-
-    def _for_one(self, x: Any) -> GaussianNetState | FamilyNetState:
-        if self._state is not None:
-            return self._state
-        return self._begin(inputs_for_one(x, vectors=self.family is None))
-
-    # One round ------------------------------------------------------------------------------
-
-    def predict_one(self, x: Any) -> float:
-        """Forecast the outcome at x: a 1-D array, a mapping, or what the family takes."""
-        with self._lock:
-            held: Any = self._state
-            vector = _plain(held, x)
-            if vector is not None:
-                forecast: float = held.predict(vector)
-                if forecast == forecast:
-                    return forecast
-            held = self._for_one(x)
-            point = held.inputs.encode(x)
-            if isinstance(held, GaussianNetState):
-                return held.predict(point)
-            return float(held.predict_rows(together([point]))[0])
-
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn that x had the outcome y."""
-        with self._lock:
-            held: Any = self._state
-            vector = _plain(held, x) if type(y) is float else None
-            if vector is not None and held.learn(vector, y) == OK:
-                return
-            held = self._for_one(x)
-            value = _inside(outcome(y), held, "y", 0)
-            point = held.inputs.encode(x)
-            if isinstance(held, GaussianNetState):
-                answer = held.learn(point, value)
-                assert answer == OK
-            else:
-                held.replay(together([point]), np.array([value]))
-            self._state = held
-
     def _takes(self, y: float) -> bool:
         """Whether a round is sure to be learned whose x has just been forecast."""
-        held = self._state
-        if not isinstance(held, GaussianNetState) or not held.has_room():
-            return False
-        low, high = held.book[RANGE].tolist()
-        return bool(low <= y <= high)
-
-    # Many rounds ----------------------------------------------------------------------------
-
-    def replay(self, X: Any, y: Any) -> NetReplay:
-        """Predict-then-learn over all rows in one compiled call, as the loop would go."""
-        with self._lock:
-            return self._run(self._state, X, y)
-
-    def _run(self, held: Any, X: Any, y: Any) -> NetReplay:
-        X = as_frame(X)
-        if held is None:
-            held = self._begin(inputs_for_many(X, vectors=self.family is None))
-        xs = held.inputs.encode_rows(X)
-        if not len(xs):
-            raise FeatureError("X has no rows: give at least one round")
-        ys = outcome_column(y, len(xs))
-        low, high = held.book[RANGE].tolist()
-        for t in np.flatnonzero(~((ys >= low) & (ys <= high)))[:1]:
-            _inside(float(ys[t]), held, f"y[{t}]", int(t))
-        after = held.copy()
-        if isinstance(after, GaussianNetState):
-            xs = np.ascontiguousarray(xs)
-        forecasts = after.replay(xs, ys)
-        self._state = after
-        library = type(X).__module__.partition(".")[0]
-        return NetReplay(
-            forecast=forecasts,
-            mean=None,
-            spread=None,
-            loss=(ys - forecasts) ** 2,
-            certificate=finite_mixture(totals_of(after)),
-            library=library if library in ("pandas", "polars") else "pandas",
-            error=float(after.book[ERROR].min()),
-        )
-
-    def predict(self, X: Any) -> Vector:
-        """Forecasts at every row, from what has been learned so far; nothing is learned."""
-        with self._lock:
-            held = self._learned()
-            return held.predict_rows(held.inputs.encode_rows(X))
+        net = self._state
+        return isinstance(net, GaussianNetState) and net.has_room() and net.in_range(y)
 
     # What was learned -----------------------------------------------------------------------
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = self.budget is not None  # a window forgets
-        return tags
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """How many rounds have been learned."""
+    def _totals(self) -> NetTotals:
         with self._lock:
-            return int(self._learned().book[COUNTS, 0])
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features an input has, where inputs are vectors."""
-        space = self._learned().inputs.space
-        if space is None:
-            raise NotFitted("inputs are objects, which have no number of features")
-        return space.size
-
-    @property
-    def patterns_(self) -> int:
-        """How many distinct patterns are kept."""
-        with self._lock:
-            return self._learned().size
-
-    @property
-    def learning_rate_(self) -> float:
-        """eta."""
-        return float(self._learned().book[RATE, 0])
+            return totals_of(self._learned())
 
     @property
     def error_(self) -> float | None:
@@ -308,20 +170,18 @@ give a range that holds every outcome, or clip it yourself
         where the nodes are too few for the outputs to be interpolated.
         """
         with self._lock:
-            held = self._learned()
-            return float(held.book[ERROR].min()) if held.finer.size else None
+            net = self._learned()
+            return net.error if net.finer.size else None
 
     @property
     def widths_(self) -> Vector:
         """alpha of every node."""
-        with self._lock:
-            return totals_of(self._learned()).alphas.copy()
+        return self._totals().alphas.copy()
 
     @property
     def weights_(self) -> Vector:
         """The posterior weights of the widths, adding up to 1."""
-        with self._lock:
-            t = totals_of(self._learned())
+        t = self._totals()
         logs = np.log(t.weights) - (t.paid - t.paid.min()) / t.price
         found = np.exp(logs - logs.max())
         return np.asarray(found / found.sum())
@@ -329,8 +189,7 @@ give a range that holds every outcome, or clip it yourself
     @property
     def losses_(self) -> Vector:
         """What every width has paid, its outputs clipped."""
-        with self._lock:
-            return totals_of(self._learned()).paid
+        return self._totals().paid
 
     def hindsight(self, width: float | None = None, *, norm: float | None = None) -> Expansion:
         """The best expansion at a width alpha: kernel ridge with a = (1 - eta X^2)/eta.
@@ -339,64 +198,12 @@ give a range that holds every outcome, or clip it yourself
         Without a width, that of the node which has paid least.
         """
         with self._lock:
-            held = self._learned()
-            t = totals_of(held)
-            alpha = float(t.alphas[np.argmin(t.paid)]) if width is None else width
-            room = max(1.0 - t.eta * t.peak, 1e-12)
-            a = room / t.eta if norm is None else 1e-12
-            return best_expansion(self._values(held, alpha), seen_by(held), a, alpha, norm)
-
-    def _values(self, held: GaussianNetState | FamilyNetState, alpha: float) -> Values:
-        if isinstance(held, GaussianNetState):
-            return partial(held.matrix, alpha)
-        return Kernel(partial(held.family, alpha)).cross
+            return self._learned().best(width, norm)
 
     def certificates(self, *, comparator: Expansion | None = None) -> list[Certificate]:
-        """The finite mixture in three forms; for a given expansion, Theorems 1 and 2 too."""
+        """The finite mixture in three forms, L <= min_j (L_j + c ln 1/w_j) the first.
+
+        For a given expansion, Theorems 1 and 2 too.
+        """
         with self._lock:
-            held = self._learned()
-            t = totals_of(held)
-            found = [finite_mixture(t), potential(t), each_round(t)]
-            if comparator is not None:
-                found += self._theorems(held, t, comparator)
-            return found
-
-    def certificate(self) -> Certificate:
-        """L <= min_j (L_j + c ln 1/w_j)."""
-        return self.certificates()[0]
-
-    def _theorems(
-        self, held: GaussianNetState | FamilyNetState, t: NetTotals, h: Expansion
-    ) -> Sequence[Certificate]:
-        if h.width is None:
-            raise ParameterError("comparator: give the expansion a width= in [0, 1]")
-        box, spans, scale = None, (0.0, 0.0), 1.0
-        if isinstance(held, GaussianNetState):
-            points = checked(h.points, held.patterns())
-            low, high = held.book[BOX].tolist()
-            spans = min(low, float(points.min())), max(high, float(points.max()))
-            box, scale = self._domain(), held.scale
-        values = partial(self._values, held)
-        return expansion_bounds(values, t, seen_by(held), h, box, scale, spans)
-
-
-def _plain(held: Any, x: Any) -> Any:
-    """x as a vector if it is plain and a Gaussian net knows it; else None."""
-    if type(held) is not GaussianNetState:
-        return None
-    vector = plain(held.inputs.space, x)
-    if type(x) is dict and (vector is None or not within_limit(vector, EXACT_INTEGER)):
-        return None  # digits may be lost
-    return vector
-
-
-def _inside(y: float, held: Any, name: str, ahead: int) -> float:
-    """y, if it is in the range."""
-    low, high = held.book[RANGE].tolist()
-    if low <= y <= high:
-        return y
-    round_ = int(held.book[COUNTS, 0]) + 1 + ahead
-    raise OutcomeError(
-        f"round {round_}: {name} = {y!r} is outside outcome_range = [{low!r}, {high!r}]: give a "
-        "range that holds every outcome, or clip it yourself"
-    )
+            return self._learned().certificates(comparator, self._domain())

@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -49,7 +48,7 @@ class NodeRule:
     levels: Integers  # of which size the step to node j is
     finer: Vector  # the audit's nodes
     audit: Vector  # and weights
-    lift: Any  # (2, audit's nodes, nodes): outputs at the nodes -> at the audit's nodes
+    lift: Matrix  # (2, audit's nodes, nodes): outputs at the nodes -> at the audit's nodes
 
     def rates(self, scale: float) -> Matrix:
         """s0 step for each size of a step, and how often to square the one before to have it.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
 
 from noregret.budgets import Window
+from noregret.declare.parameters import positive
 from noregret.errors import ParameterError, abbreviated
-from noregret.gaussian.base import positive
 from noregret.lms.totals import Budgets
 
-__all__ = ["DEFAULT", "SLOWEST", "budgets_of", "rate_of", "window_of"]
+__all__ = ["DEFAULT", "HIGHEST", "SLOWEST", "budgets_of", "rate_of", "window_of"]
 
 EXACT = 2**53  # rounds that float64 can count: a longer window forgets nothing either
 SLOWEST = sys.float_info.min  # 1/eta fits in float64
+HIGHEST = 1e300  # of a rate, a budget or a peak
 DEFAULT = 0.5
 """Without budgets: every h then has L <= 2 L(h) + 2|h|^2 where k(x, x) <= 1."""
 
 
-def budgets_of(loss_budget: Any, norm_budget: Any) -> Budgets | None:
+def budgets_of(loss_budget: float | None, norm_budget: float | None) -> Budgets | None:
     """L-hat and H-hat; both or none."""
     if loss_budget is None and norm_budget is None:
         return None
@@ -31,7 +31,7 @@ def budgets_of(loss_budget: Any, norm_budget: Any) -> Budgets | None:
     return Budgets(positive("loss_budget", loss_budget), positive("norm_budget", norm_budget))
 
 
-def rate_of(learning_rate: Any, budgets: Budgets | None, peak: float = 1.0) -> float:
+def rate_of(learning_rate: float | None, budgets: Budgets | None, peak: float = 1.0) -> float:
     """eta; (7) is 1/((1 + sqrt(L^)/(H^ X)) X^2) with X^2 = peak."""
     if budgets is None:
         return DEFAULT / peak if learning_rate is None else positive("learning_rate", learning_rate)
@@ -49,7 +49,7 @@ def rate_of(learning_rate: Any, budgets: Budgets | None, peak: float = 1.0) -> f
     return rate
 
 
-def window_of(budget: Any) -> int:
+def window_of(budget: Window | None) -> int:
     """How many patterns are kept; 0 for all."""
     if budget is None:
         return 0

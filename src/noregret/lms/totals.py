@@ -1,31 +1,20 @@
-"""What a net's state comes to, as its theorems need it."""
+"""What a state comes to, as its theorems need it."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret._ops.continuum import (
-    BUDGETS,
-    COUNTS,
-    GAME,
-    LOSS,
-    MIX,
-    PAID,
-    PEAK,
-    PRIOR,
-    RANGE,
-    RATE,
-    WORST,
-)
-from noregret.lms.comparators import Seen
-from noregret.lms.family import FamilyNetState
-from noregret.lms.gaussians import GaussianNetState
+from noregret._ops import continuum as ops
 from noregret.types import Vector
 
-__all__ = ["Budgets", "NetTotals", "seen_by", "totals_of"]
+if TYPE_CHECKING:
+    from noregret.lms.net_state import NetState
+
+__all__ = ["Budgets", "NetTotals", "Totals", "totals_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +26,25 @@ class Budgets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NetTotals:
-    """A net's book, added up."""
+class Totals:
+    """What kernel LMS and the net have in common."""
 
     rounds: int
     loss: float
+    eta: float
+    peak: float  # X^2, the largest k(x, x)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetTotals(Totals):
+    """A net's book, added up."""
+
     mix: float
     worst: float
     worst_round: int
     low: float
     high: float
     price: float  # c
-    eta: float
-    peak: float  # X^2, the largest k(x, x)
     alphas: Vector
     weights: Vector
     paid: Vector
@@ -57,29 +52,25 @@ class NetTotals:
     budgets: Budgets | None
 
 
-def seen_by(held: GaussianNetState | FamilyNetState) -> Seen:
-    """The stream as comparators see it."""
-    return Seen.of(held.patterns(), held.facts, complete=float(held.book[PEAK, 1]) == 0.0)
-
-
-def totals_of(held: GaussianNetState | FamilyNetState) -> NetTotals:
+def totals_of(net: NetState) -> NetTotals:
     """The book, added up."""
-    book, cells = held.book, held.cells
-    L_hat, H_hat = book[BUDGETS].tolist()
+    book, cells = net.book, net.cells
+    (low, high), (price, _), (eta, window) = book[[ops.RANGE, ops.GAME, ops.RATE]].tolist()
+    L_hat, H_hat = book[ops.BUDGETS].tolist()
     return NetTotals(
-        rounds=int(book[COUNTS, 0]),
-        loss=math.fsum(book[LOSS]),
-        mix=math.fsum(book[MIX]),
-        worst=float(book[WORST, 0]),
-        worst_round=int(book[WORST, 1]),
-        low=float(book[RANGE, 0]),
-        high=float(book[RANGE, 1]),
-        price=float(book[GAME, 0]),
-        eta=float(book[RATE, 0]),
-        peak=float(book[PEAK, 0]),
-        alphas=held.alphas,
-        weights=np.exp(cells[PRIOR]),
-        paid=cells[PAID] + cells[PAID + 1],
-        budgeted=float(book[RATE, 1]) > 0.0,
+        rounds=int(book[ops.COUNTS, 0]),
+        loss=math.fsum(book[ops.LOSS]),
+        eta=eta,
+        peak=float(book[ops.PEAK, 0]),
+        mix=math.fsum(book[ops.MIX]),
+        worst=float(book[ops.WORST, 0]),
+        worst_round=int(book[ops.WORST, 1]),
+        low=low,
+        high=high,
+        price=price,
+        alphas=net.alphas,
+        weights=np.exp(cells[ops.PRIOR]),
+        paid=cells[ops.PAID] + cells[ops.PAID + 1],
+        budgeted=window > 0.0,
         budgets=Budgets(L_hat, H_hat) if H_hat > 0.0 else None,
     )

@@ -27,7 +27,7 @@ def kernel_lms(K: Matrix, y: Vector, eta: float) -> Vector:
 
 
 def layer_one(X: Matrix, y: Vector, eta: float, scale: float, alphas: Vector) -> Matrix:
-    """(1): outputs, a row a round and a column an alpha."""
+    """(1): outputs, one row per round and one column per alpha."""
     square = ((X[:, None] - X[None]) ** 2).sum(-1)
     p, residuals = np.zeros((len(y), len(alphas))), np.zeros((len(y), len(alphas)))
     for t in range(len(y)):

@@ -35,8 +35,10 @@ __all__ = [
     "tilted",
 ]
 
+Numbers = Any  # a float or an array, and the same comes back
 
-def loss(z: Any) -> Any:
+
+def loss(z: Numbers) -> Numbers:
     """l(z), of numbers or arrays.
 
     >>> float(loss(0.0)) == math.log(2.0)
@@ -45,12 +47,12 @@ def loss(z: Any) -> Any:
     return np.logaddexp(0.0, -np.asarray(z))
 
 
-def _slope(z: Any) -> Any:
+def _slope(z: Numbers) -> Numbers:
     """l'(z) = -1/(1 + e^z)."""
     return -np.exp(-np.logaddexp(0.0, z))
 
 
-def _curvature(z: Any) -> Any:
+def _curvature(z: Numbers) -> Numbers:
     """l''(z) = 1/((1 + e^z)(1 + e^-z))."""
     return np.exp(-np.logaddexp(0.0, z) - np.logaddexp(0.0, -np.asarray(z)))
 
@@ -263,7 +265,7 @@ def moment_matching(
 # AIOLI --------------------------------------------------------------------------------------
 
 
-def minorant(a: Any, z: Any, bound: float) -> Any:
+def minorant(a: Numbers, z: Numbers, bound: float) -> Numbers:
     """l(z) + l'(z)(a - z) + l''(z)(a - z)^2/(2(1 + C)), which is at most l(a) for |a| <= C.
 
     >>> bool(minorant(1.0, -3.0, 2.0) <= loss(1.0))

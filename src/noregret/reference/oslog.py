@@ -29,7 +29,8 @@ __all__ = [
 ]
 
 DIGITS = 50
-Numbers = Sequence[Any]
+Number = Any  # a float, a Fraction, or one of mpmath's
+Numbers = Sequence[Number]
 
 
 # One pass -----------------------------------------------------------------------------------
@@ -137,13 +138,13 @@ class Account(NamedTuple):
     mpf('4.0')
     """
 
-    loss: Any
-    published: Any
-    repaired: Any
-    weights: tuple[tuple[Any, ...], ...]  # after each round
+    loss: Number
+    published: Number
+    repaired: Number
+    weights: tuple[tuple[Number, ...], ...]  # after each round
 
 
-def account(X: Numbers, y: Numbers, a: Any, Y: Any = 1, start: Any = 1) -> Account:
+def account(X: Numbers, y: Numbers, a: Number, Y: Number = 1, start: Number = 1) -> Account:
     """Algorithm 1, and JB Theorem 2 (9) at its end with D = diag|w_{T-1}|.
 
     (9): inf_w (L(w) + a|D^-1/2 w|^2) + Y^2 (2n ln(16Y^2/(a sqrt pi)) + ln det(A/(8Y^2))).

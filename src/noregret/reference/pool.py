@@ -33,7 +33,9 @@ __all__ = [
 ]
 
 DIGITS = 50
-Numbers = Sequence[Any]  # floats, or mpmath's
+Number = Any  # a float, or one of mpmath's, which has no types
+Numbers = Sequence[Number]
+Prior = Numbers | None
 
 
 class Account(NamedTuple):
@@ -49,7 +51,7 @@ class Account(NamedTuple):
     weights: Matrix
 
 
-def generalised(weights: Numbers, said: Numbers, w: Any, eta: Any) -> Any:
+def generalised(weights: Numbers, said: Numbers, w: Number, eta: Number) -> Number:
     """g(w) = -(1/eta) ln sum_j p_j exp(-eta (w - G_j)^2).
 
     >>> float(generalised([0.5, 0.5], [1.0, 1.0], 3.0, 0.25))
@@ -60,7 +62,7 @@ def generalised(weights: Numbers, said: Numbers, w: Any, eta: Any) -> Any:
         return -mpmath.log(mpmath.fsum(chances)) / eta
 
 
-def substitution(weights: Numbers, said: Numbers, lo: Any, hi: Any) -> Any:
+def substitution(weights: Numbers, said: Numbers, lo: Number, hi: Number) -> Number:
     """(g(lo) - g(hi))/(2(hi - lo)) + (lo + hi)/2, where eta = 2/(hi - lo)^2.
 
     >>> float(substitution([0.5, 0.5], [0.0, 1.0], 0.0, 1.0))
@@ -74,7 +76,7 @@ def substitution(weights: Numbers, said: Numbers, lo: Any, hi: Any) -> Any:
 
 
 def aggregating(
-    said: Matrix, y: Vector, lo: float, hi: float, *, prior: Any = None, share: float = 0.0
+    said: Matrix, y: Vector, lo: float, hi: float, *, prior: Prior = None, share: float = 0.0
 ) -> Account:
     """The Aggregating Algorithm for square loss; after each round a share of all weight goes to p.
 
@@ -97,7 +99,7 @@ def aggregating(
 
 
 def fixed_share(
-    said: Matrix, y: Vector, lo: float, hi: float, share: float, *, prior: Any = None
+    said: Matrix, y: Vector, lo: float, hi: float, share: float, *, prior: Prior = None
 ) -> Account:
     """Fixed Share as what it is: the Aggregating Algorithm over all N^T sequences of experts.
 
@@ -134,7 +136,7 @@ def fixed_share(
         return _account(rounds)
 
 
-def bayesian(costs: Matrix, *, prior: Any = None, share: float = 0.0) -> Vector:
+def bayesian(costs: Matrix, *, prior: Prior = None, share: float = 0.0) -> Vector:
     """The mixture's log loss in each round, -ln sum_j weight_j exp(-cost_j).
 
     >>> bayesian(-np.log(np.array([[0.5, 0.25], [0.5, 0.25]]))).round(4)
@@ -150,7 +152,7 @@ def bayesian(costs: Matrix, *, prior: Any = None, share: float = 0.0) -> Vector:
         return _floats(losses)
 
 
-def exponential_weights(said: Matrix, y: Vector, eta: float, *, prior: Any = None) -> Account:
+def exponential_weights(said: Matrix, y: Vector, eta: float, *, prior: Prior = None) -> Account:
     """Weights p_j exp(-eta L_j), and their mean as the forecast.
 
     >>> account = exponential_weights(np.array([[0.0, 1.0], [0.0, 1.0]]), np.ones(2), 0.5)
@@ -169,7 +171,7 @@ def exponential_weights(said: Matrix, y: Vector, eta: float, *, prior: Any = Non
 
 
 def learned_range(
-    said: Matrix, y: Vector, *, prior: Any = None, share: float = 0.0
+    said: Matrix, y: Vector, *, prior: Prior = None, share: float = 0.0
 ) -> tuple[Account, float]:
     """The Aggregating Algorithm where the range is learned, and what rounds beyond it cost.
 
@@ -187,7 +189,7 @@ def learned_range(
     with mpmath.workdps(DIGITS):
         p, s = _prior(prior, said.shape[1]), mpmath.mpf(share)
         u = [mpmath.mpf(0)] * len(p)
-        seen: list[Any] = []
+        seen: list[Number] = []
         rounds = []
         width = over = total = mpmath.mpf(0)
         eta = mpmath.inf
@@ -240,7 +242,7 @@ def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
     return _least((path, _loss(losses, path)) for path in few)
 
 
-def best_shared(losses: Matrix, eta: float, share: float, *, prior: Any = None) -> float:
+def best_shared(losses: Matrix, eta: float, share: float, *, prior: Prior = None) -> float:
     """min over all N^T sequences of loss + (1/eta) ln(1/their probability).
 
     The probability is p_j of the first expert, then s p_j where the sequence changes to j and
@@ -286,45 +288,45 @@ def best_convex(F: Matrix, y: Vector) -> tuple[Vector, float]:
 # Inside -------------------------------------------------------------------------------------
 
 
-def _prior(prior: Any, N: int) -> list[Any]:
+def _prior(prior: Prior, N: int) -> list[Number]:
     given = [mpmath.mpf(1)] * N if prior is None else [mpmath.mpf(float(q)) for q in prior]
     return [q / mpmath.fsum(given) for q in given]
 
 
-def _awake(v: Numbers, said: Numbers) -> list[Any]:
+def _awake(v: Numbers, said: Numbers) -> list[Number]:
     """The weights of those awake, adding up to 1, and 0 for the others."""
     total = mpmath.fsum(w for w, G in zip(v, said) if G == G)
     return [w / total if G == G else mpmath.mpf(0) for w, G in zip(v, said)]
 
 
-def _heard(weights: Numbers, said: Numbers) -> tuple[list[Any], list[Any]]:
+def _heard(weights: Numbers, said: Numbers) -> tuple[list[Number], list[Number]]:
     """Weights and forecasts of those awake alone."""
     awake = [(w, mpmath.mpf(G)) for w, G in zip(weights, said) if G == G]
     return [w for w, _ in awake], [G for _, G in awake]
 
 
-def _squares(said: Numbers, y: float) -> list[Any]:
+def _squares(said: Numbers, y: float) -> list[Number]:
     return [(mpmath.mpf(y) - mpmath.mpf(G)) ** 2 for G in said]
 
 
-def _mix(weights: Numbers, losses: Numbers, eta: Any) -> Any:
+def _mix(weights: Numbers, losses: Numbers, eta: Number) -> Number:
     """-(1/eta) ln sum_j weight_j exp(-eta loss_j) of those awake."""
     chances = (w * _exp(-eta * l) for w, l in zip(weights, losses) if l == l)
     return -mpmath.log(mpmath.fsum(chances)) / eta
 
 
-def _charged(v: Numbers, losses: Numbers, mix: Any, eta: Any) -> list[Any]:
+def _charged(v: Numbers, losses: Numbers, mix: Number, eta: Number) -> list[Number]:
     """v_j exp(-eta loss_j), the mix where j slept."""
     return [w * _exp(-eta * (l if l == l else mix)) for w, l in zip(v, losses)]
 
 
-def _back(v: Numbers, p: Numbers, s: Any) -> list[Any]:
+def _back(v: Numbers, p: Numbers, s: Number) -> list[Number]:
     """A share s of all weight goes back to the prior."""
     total = mpmath.fsum(v)
     return [(1 - s) * w + s * q * total for w, q in zip(v, p)]
 
 
-def _exp(x: Any) -> Any:
+def _exp(x: Number) -> Number:
     return mpmath.mpf(0) if x == -mpmath.inf else mpmath.exp(x)
 
 
@@ -332,7 +334,7 @@ def _floats(values: Numbers) -> Vector:
     return np.array([float(value) for value in values])
 
 
-def _account(rounds: Sequence[tuple[Any, Any, Any, Numbers]]) -> Account:
+def _account(rounds: Sequence[tuple[Number, Number, Number, Numbers]]) -> Account:
     forecasts, mixes, potentials, weights = zip(*rounds)
     return Account(
         _floats(forecasts),

@@ -9,6 +9,7 @@
 """
 
 from noregret.report.page import page, write
-from noregret.running.recording import Recording, play
+from noregret.running.player import play
+from noregret.running.recording import Recording
 
 __all__ = ["Recording", "page", "play", "write"]

@@ -1,44 +1,47 @@
 """From recordings to charts: which curves, under which names.  page.js draws them.
 
-A chart has choices (a menu: one a learner, or one a theorem), each with views (buttons), each with
+A chart has choices (a menu: one per learner, or per theorem), each with views (buttons), each with
 series: line, band (between two lines), bars or dots.  What no learner has is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from noregret.report import paths
-from noregret.report.series import HUES, band, bars, between, hue, line, view
+from noregret.report.series import HUES, Drawn, Points, band, bars, between, hue, line, view
 from noregret.running.calibration import LEVELS, Intervals, Reliability
 from noregret.running.recording import LEVEL, Recording
 from noregret.running.traces import Trace
 
 __all__ = ["charts"]
 
-Chart = dict[str, Any]
 FAR = 20.0  # a learner that lost so many times the least is drawn on request
 LINES, BANDS = 10, 8  # coefficients and experts with a name of their own
 
 
-def charts(runs: Sequence[Recording]) -> list[Chart]:
+def charts(runs: Sequence[Recording]) -> list[Drawn]:
     """All that these runs have to show, in the order of the page."""
-    made = [losses(runs), *pictures(runs), forecasts(runs), calibration(runs)]
-    made += [coefficients(runs), weights(runs), leverage(runs)]
+    made = [losses(runs), *(certificate(run, k) for k, run in enumerate(runs)), forecasts(runs)]
+    made += [
+        _each("calibration", runs, _calibrated),  # whether distributions mean what they say
+        _each("coefficients", runs, _coefficient),  # the largest ones
+        _each("weights", runs, _weight),  # those of a pool's experts, as bands that add up to 1
+        _each("leverage", runs, _leverage),  # how new every input was: 1 - 1/d
+    ]
     return [chart for chart in made if chart is not None]
 
 
-def _chart(key: str, choices: list[dict[str, Any]], **more: Any) -> Chart | None:
+def _chart(key: str, choices: list[Drawn], **more: object) -> Drawn | None:
     return {"key": key, "choices": choices, "start": 0} | more if choices else None
 
 
 def _each(
-    key: str, runs: Sequence[Recording], make: Callable[[Recording, int], dict[str, Any] | None]
-) -> Chart | None:
-    """A chart with a choice a learner, of those that have one."""
+    key: str, runs: Sequence[Recording], make: Callable[[Recording, int], Drawn | None]
+) -> Drawn | None:
+    """A chart with one choice per learner, of those that have one."""
     found = [(run, make(run, k)) for k, run in enumerate(runs)]
     choices = [{"label": run.name} | made for run, made in found if made is not None]
     return _chart(key, choices)
@@ -54,9 +57,9 @@ def thinned(trace: Trace) -> str:
 # Losses ---------------------------------------------------------------------------------------
 
 
-def losses(runs: Sequence[Recording]) -> Chart | None:
+def losses(runs: Sequence[Recording]) -> Drawn | None:
     """Cumulative and running average loss of all learners."""
-    kind = "log loss" if runs[0].yes_no else "square loss"
+    kind = "log loss" if runs[0].binary else "square loss"
     least = min((run.paid for run in runs if run.rounds), default=0.0)
     views, far = [], []
     for label, key, unit in (
@@ -80,19 +83,13 @@ def losses(runs: Sequence[Recording]) -> Chart | None:
 # Certificates ---------------------------------------------------------------------------------
 
 
-def pictures(runs: Sequence[Recording]) -> list[Chart | None]:
-    """A chart for every learner with certificates: both sides of its theorems over the rows."""
-    return [picture(run, k) for k, run in enumerate(runs)]
+def certificate(run: Recording, k: int) -> Drawn | None:
+    """Loss, best in hindsight and bound of each theorem, at every checkpoint."""
+    choices = [_sides(run, one, k) for one in paths.sides(run)]
+    return _chart("certificate", choices, heading=run.name)
 
 
-def picture(run: Recording, k: int) -> Chart | None:
-    """Loss, best in hindsight and bound, at every moment that was looked at."""
-    return _chart(
-        "certificate", [_sides(run, one, k) for one in paths.sides(run)], heading=run.name
-    )
-
-
-def _sides(run: Recording, one: paths.Sides, k: int) -> dict[str, Any]:
+def _sides(run: Recording, one: paths.Sides, k: int) -> Drawn:
     last, views = one.last, []
     for label, base, unit in (
         ("loss", np.zeros(len(one.rows)), "cumulative loss"),
@@ -114,7 +111,7 @@ def _sides(run: Recording, one: paths.Sides, k: int) -> dict[str, Any]:
 # Forecasts ------------------------------------------------------------------------------------
 
 
-def forecasts(runs: Sequence[Recording]) -> Chart | None:
+def forecasts(runs: Sequence[Recording]) -> Drawn | None:
     """Outcomes, forecasts and intervals: all rows, and the last ones in full."""
     chart = _each("forecasts", runs, _forecast)
     if chart is not None:
@@ -124,14 +121,14 @@ def forecasts(runs: Sequence[Recording]) -> Chart | None:
     return chart
 
 
-def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
+def _forecast(run: Recording, k: int) -> Drawn | None:
     curves = run.curves
     if not len(curves["forecast"]):
         return None
     interval = f"{LEVEL:.0%} interval"
     spread = len(curves["low"]) > 0
-    dots = "always" if run.yes_no else "few"
-    whole = _long(curves, k) if curves["forecast"].width > 2 else _short(curves, k, dots)
+    dots = "always" if run.binary else "few"
+    whole = _long(curves, k) if curves["forecast"].width > 2 else _all(curves, k, dots)
     if spread:
         sides = _reach(curves["high"], curves["low"])
         whole = [band(interval, *sides, k % HUES, quiet=curves["low"].width > 2), *whole]
@@ -150,14 +147,14 @@ def _forecast(run: Recording, k: int) -> dict[str, Any] | None:
     return {"views": views, "note": note if width > 2 else ""}
 
 
-def _short(curves: dict[str, Trace], k: int, dots: str) -> list[dict[str, Any]]:
+def _all(curves: dict[str, Trace], k: int, dots: str) -> list[Drawn]:
     """All of them; probabilities as dots, as they jump."""
     outcome = line("outcome", *curves["y"].points(), "muted", dots=dots)
     more = {"dots": dots} if dots == "always" else {}
     return [outcome, line("forecast", *curves["forecast"].points(), k % HUES, **more)]
 
 
-def _long(curves: dict[str, Trace], k: int) -> list[dict[str, Any]]:
+def _long(curves: dict[str, Trace], k: int) -> list[Drawn]:
     """So many that lines would cover one another: from the least to the greatest, and means."""
     y, said = curves["y"], curves["forecast"]
     return [
@@ -168,19 +165,14 @@ def _long(curves: dict[str, Trace], k: int) -> list[dict[str, Any]]:
     ]
 
 
-def _reach(above: Trace, below: Trace) -> tuple[Any, Any]:
+def _reach(above: Trace, below: Trace) -> tuple[Points, Points]:
     return above.ends(greatest=True), below.ends(greatest=False)
 
 
 # Calibration ----------------------------------------------------------------------------------
 
 
-def calibration(runs: Sequence[Recording]) -> Chart | None:
-    """Whether distributions mean what they say."""
-    return _each("calibration", runs, _calibrated)
-
-
-def _calibrated(run: Recording, k: int) -> dict[str, Any] | None:
+def _calibrated(run: Recording, k: int) -> Drawn | None:
     counted = run.calibration
     if not counted.rounds:
         return None
@@ -203,24 +195,17 @@ def _calibrated(run: Recording, k: int) -> dict[str, Any] | None:
     chance = band(
         "95% by chance", ([0.0, 1.0], [most, most]), ([0.0, 1.0], [least, least]), "ink", quiet=True
     )
-    heights = bars("share of outcomes", shares, k % HUES)
+    ratio, heights = "share / expected share", bars("share of outcomes", shares, k % HUES)
     level = line("uniform", [0.0, 1.0], [1.0, 1.0], "muted", dash="dot")
     axis = {"x": "probability given to outcomes below the one that came", "fixed": [0.0, 1.0]}
+    central = {"x": "central interval", "fixed": [0.0, 1.0]}
     covered = counted.coverage()
     inside = line("inside", LEVELS, covered, k % HUES, mark=True)
     words = ", ".join(f"{share:.1%} in the {p:.0%} interval" for p, share in zip(LEVELS, covered))
     return {
         "views": [
-            view(
-                "histogram", [heights, chance, level], "share / expected share", **axis, zero=True
-            ),
-            view(
-                "coverage",
-                [diagonal, inside],
-                "share of outcomes inside",
-                x="central interval",
-                fixed=[0.0, 1.0],
-            ),
+            view("histogram", [heights, chance, level], ratio, **axis, zero=True),
+            view("coverage", [diagonal, inside], "share of outcomes inside", **central),
         ],
         "note": f"Of {counted.rounds:,} outcomes {words}.",
     }
@@ -233,29 +218,19 @@ def _taken(run: Recording) -> list[str]:
     return [f"Looked at every {run.every:,} rows."] if run.every > 1 else []
 
 
-def coefficients(runs: Sequence[Recording]) -> Chart | None:
-    """The largest coefficients over the rows."""
-    return _each("coefficients", runs, _coefficient)
-
-
-def _coefficient(run: Recording, _: int) -> dict[str, Any] | None:
+def _coefficient(run: Recording, _: int) -> Drawn | None:
     found = paths.coefficients(run, LINES)
     if found is None:
         return None
     series = [
         line(name, found.rows, found.table[:, k], **hue(k)) for k, name in enumerate(found.names)
     ]
-    note = [f"{found.others:,} that stayed smaller are not drawn."] if found.others else []
-    note = [*_taken(run), *note]
-    return {"views": [view("", series, "coefficient", zero=True)], "note": " ".join(note)}
+    more = [f"{found.others:,} that stayed smaller are not drawn."] if found.others else []
+    views = [view("", series, "coefficient", zero=True)]
+    return {"views": views, "note": " ".join([*_taken(run), *more])}
 
 
-def weights(runs: Sequence[Recording]) -> Chart | None:
-    """The weights of a pool's experts as bands that add up to 1."""
-    return _each("weights", runs, _weight)
-
-
-def _weight(run: Recording, _: int) -> dict[str, Any] | None:
+def _weight(run: Recording, _: int) -> Drawn | None:
     found = paths.weights(run, BANDS)
     if found is None:
         return None
@@ -267,16 +242,11 @@ def _weight(run: Recording, _: int) -> dict[str, Any] | None:
     if found.others:
         name, one = f"{found.others:,} others", np.maximum(floor, 1.0)
         series.append(band(name, (found.rows, one), (found.rows, floor), "muted", solid=True))
-    shown = view("", series, "weight", range=[0.0, 1.0])
-    return {"views": [shown], "note": " ".join(_taken(run))}
+    views = [view("", series, "weight", range=[0.0, 1.0])]
+    return {"views": views, "note": " ".join(_taken(run))}
 
 
-def leverage(runs: Sequence[Recording]) -> Chart | None:
-    """How new every input was: 1 - 1/d."""
-    return _each("leverage", runs, _leverage)
-
-
-def _leverage(run: Recording, k: int) -> dict[str, Any] | None:
+def _leverage(run: Recording, k: int) -> Drawn | None:
     trace = run.curves["leverage"]
     if not len(trace):
         return None
@@ -284,5 +254,4 @@ def _leverage(run: Recording, k: int) -> dict[str, Any] | None:
     if trace.width > 2:
         drawn[0] |= {"faint": True, "name": "least and greatest"}
         drawn.append(line(f"mean of {trace.width:,} rows", *trace.means(), k % HUES))
-    views = [view("", drawn, "1 - 1/d", log=True, zero=True)]
-    return {"views": views, "note": thinned(trace)}
+    return {"views": [view("", drawn, "1 - 1/d", log=True, zero=True)], "note": thinned(trace)}

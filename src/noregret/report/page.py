@@ -16,49 +16,31 @@ from html import escape
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from noregret.errors import InputError
 from noregret.report import words
 from noregret.report.charts import charts
+from noregret.report.series import Drawn
 from noregret.running.recording import Recording
 
 __all__ = ["page", "write"]
 
+CERTIFICATE = (
+    "Each theorem as a picture: what was lost stays below the bound, whatever the data. "
+    "Shaded: what the theorem would still have allowed."
+)
+LEVERAGE = (
+    "1 - 1/d with d = 1 + x'A⁻¹x: near 1 for an input unlike any before, near 0 for one "
+    "of a kind seen often. The bound grows by what is new."
+)
 SECTIONS = (
     ("losses", "Losses", "What every learner has lost, row by row: lower is better."),
-    (
-        "certificate",
-        "Certificates",
-        (
-            "Each theorem as a picture: what was lost stays below the bound, whatever the data. "
-            "Shaded: what the theorem would still have allowed."
-        ),
-    ),
-    (
-        "forecasts",
-        "Forecasts",
-        "Each forecast was made before its outcome was known. Drag to zoom.",
-    ),
-    (
-        "calibration",
-        "Calibration",
-        "Whether the distributions mean what they say: as many outcomes inside as promised.",
-    ),
-    (
-        "coefficients",
-        "Coefficients",
-        "What the learner believed of every feature, as it learned.",
-    ),
+    ("certificate", "Certificates", CERTIFICATE),
+    ("forecasts", "Forecasts", "Each was made before its outcome was known. Drag to zoom."),
+    ("calibration", "Calibration", "Are as many outcomes inside each interval as promised?"),
+    ("coefficients", "Coefficients", "The weight of every feature, as the learner learned."),
     ("weights", "Weights of experts", "Whom the pool trusted: the weights add up to 1."),
-    (
-        "leverage",
-        "How new was this input",
-        (
-            "1 - 1/d with d = 1 + x'A⁻¹x: near 1 for an input unlike any before, near 0 for one "
-            "of a kind seen often. The bound grows by what is new."
-        ),
-    ),
+    ("leverage", "How new was this input", LEVERAGE),
 )
 WORDS = "Both sides of every theorem with the numbers of these rows, and what it assumes."
 
@@ -144,7 +126,7 @@ nothing.</footer>
 """
 
 
-def _figures(key: str, drawn: list[dict[str, Any]]) -> str:
+def _figures(key: str, drawn: list[Drawn]) -> str:
     """Where the charts of a section go; empty if it has none."""
     here = [k for k, chart in enumerate(drawn) if chart["key"] == key]
     figures = "".join(f'<figure data-chart="{k}"></figure>' for k in here)
@@ -162,7 +144,7 @@ def _own(name: str) -> str:
     return files("noregret.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """JSON that no tag can end: <, > and & are escapes, as are the two odd line ends."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,4 +1,4 @@
-"""What a recording's checkpoints say of one thing over the rows, as arrays: for charts and plots."""
+"""What checkpoints say of one thing over the rows, as arrays: for charts and plots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.running.recording import Recording
+from noregret.running.recording import Checkpoint, Recording
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["Paths", "Sides", "coefficients", "compares", "sides", "weights"]
@@ -31,7 +31,7 @@ class Sides(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Some numbers by name over the rows; `table` has a row a moment."""
+    """Some numbers by name over the rows; `table` has one row per checkpoint."""
 
     rows: Integers
     names: list[str]
@@ -74,8 +74,7 @@ def coefficients(run: Recording, most: int) -> Paths | None:
         assert one.coefficients is not None
         row[: one.coefficients.size] = one.coefficients
     order = np.argsort(-np.nanmax(np.abs(table), axis=0), kind="stable")[:most]
-    rows = np.array([one.row for one in path])
-    return Paths(rows, [names[j] for j in order], table[:, order], len(names) - len(order))
+    return _picked(path, names, table, order)
 
 
 def weights(run: Recording, most: int) -> Paths | None:
@@ -87,5 +86,9 @@ def weights(run: Recording, most: int) -> Paths | None:
     table = np.array([[(one.weights or {}).get(name, 0.0) for name in names] for one in path])
     order = np.argsort(-table.mean(axis=0), kind="stable")[:most]
     order = order[np.argsort(-table[-1, order], kind="stable")]
+    return _picked(path, names, table, order)
+
+
+def _picked(path: list[Checkpoint], names: list[str], table: Matrix, order: Integers) -> Paths:
     rows = np.array([one.row for one in path])
     return Paths(rows, [names[j] for j in order], table[:, order], len(names) - len(order))

@@ -16,7 +16,7 @@ VERDICTS = {True: ("holds", "holds"), False: ("fails", "FAILS"), None: ("silent"
 
 
 def number(value: float | None) -> str:
-    """Short, but telling."""
+    """Six digits, or whole where it is large; - where there is no number."""
     if value is None or not math.isfinite(value):
         return "-"
     return f"{value:,.0f}" if 1e6 <= abs(value) < 1e12 else f"{value:,.6g}"
@@ -29,8 +29,8 @@ def facts(about: Mapping[str, str]) -> str:
 
 
 def summary(runs: Sequence[Recording]) -> str:
-    """A line a learner, with its main certificate."""
-    kind = "log loss" if runs[0].yes_no else "square loss"
+    """One line per learner, with its main certificate."""
+    kind = "log loss" if runs[0].binary else "square loss"
     head = ("learner", "RMSE", kind, "theorem's loss", "best in hindsight", "bound", "slack")
     body = []
     for k, run in enumerate(runs):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from noregret.adversaries import BayesOpponent, doubling, play, reversal
 from noregret.gaussian.learners import AAR, BayesianRidge, Ridge
+from noregret.learner.base import Learner
 from noregret.reproduce.shown import Shown
 from noregret.types import Matrix, Vector
 
@@ -26,8 +26,8 @@ ROUNDS = (10, 30, 100, 300, 1000)
 FEATURES = 3  # of the opponent that plays against Bayes
 LIMIT = 3.0 / (2.0 * math.log(2.0))
 
-# One line a learner: it needs predict_one and learn_one, and may have predictive.
-CONTESTANTS: dict[str, Callable[[], Any]] = {
+# One line per learner: it needs predict_one and learn_one, and may have predictive.
+CONTESTANTS: dict[str, Callable[[], Learner]] = {
     "Ridge": Ridge,
     "Ridge, clip = 1": lambda: Ridge(clip=1.0),
     "AAR": AAR,

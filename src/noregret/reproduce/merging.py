@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
+from noregret.certificates import Certificate
 from noregret.experts.auto import DRIFTS, PRECISIONS
 from noregret.learner.replay import module
+from noregret.running.player import Playable
 from noregret.types import Vector
 
 RANGE = (3e4, 1e5)  # MW: of the load, in round numbers
 APART = 1e4  # MW: how far the load may be from the experts' mean, in round numbers
 UNIT = 1e4  # MW: in which linear learners are given loads
+Range = tuple[float, float] | float
 SHARES = (0.001, 0.01, 0.1)
 
 Said = tuple[Vector, str]
@@ -48,12 +51,12 @@ class Experts:
         """Root mean square error from a round on."""
         return float(np.sqrt(np.mean((self.y - g)[start:] ** 2)))
 
-    def mape(self, g: Vector, rows: Any = slice(None)) -> float:
+    def mape(self, g: Vector, rows: slice = slice(None)) -> float:
         """Mean absolute percentage error, in per cent."""
         return 100.0 * float(np.mean(np.abs(1.0 - g[rows] / self.y[rows])))
 
 
-def pool(outcome_range: Any = None, share: float = 0.0) -> Rule:
+def pool(outcome_range: Range | None = None, share: float = 0.0) -> Rule:
     """The Aggregating Algorithm, or Fixed Share."""
 
     def rule(e: Experts) -> Said:
@@ -63,7 +66,7 @@ def pool(outcome_range: Any = None, share: float = 0.0) -> Rule:
     return rule
 
 
-def averaged(outcome_range: Any) -> Rule:
+def averaged(outcome_range: Range) -> Rule:
     """Exponential weights."""
 
     def rule(e: Experts) -> Said:
@@ -73,24 +76,24 @@ def averaged(outcome_range: Any) -> Rule:
     return rule
 
 
-def linear(make: Callable[[], Any], unit: float = UNIT) -> Rule:
+def linear(make: Callable[[], Playable], unit: float = UNIT) -> Rule:
     """A learner on the experts' forecasts as features."""
     return lambda e: learned(make(), e, unit)
 
 
-def learned(learner: Any, e: Experts, unit: float) -> Said:
+def learned(learner: Playable, e: Experts, unit: float) -> Said:
     """Forecasts of a learner that is given loads in a unit."""
     result = learner.replay(e.forecasts / unit, e.y / unit)
     return unit * result.forecast, verdict(learner.certificates())
 
 
-def verdict(certificates: Any) -> str:
+def verdict(certificates: Iterable[Certificate]) -> str:
     """Whether all hold; a bound is withdrawn when one of its assumptions fails."""
     holds = [c.holds for c in certificates]
     return "**fail**" if False in holds else "withdrawn" if None in holds else "hold"
 
 
-def grid(*classes: Any, intercept: bool = True) -> Callable[[], nr.AggregatingAlgorithm]:
+def grid(*classes: type, intercept: bool = True) -> Callable[[], nr.AggregatingAlgorithm]:
     """Learners at every point of Auto's grid, in one pool."""
     axes = {"prior_precision": PRECISIONS, "drift": DRIFTS, "fit_intercept": intercept}
     return lambda: nr.AggregatingAlgorithm([e for cls in classes for e in nr.over(cls, **axes)])
@@ -125,7 +128,7 @@ def mlpol(e: Experts) -> Said:
     return np.array(forecasts), ""
 
 
-def pools(outcome_range: Any) -> dict[str, Rule]:
+def pools(outcome_range: Range) -> dict[str, Rule]:
     """Pools whose weights are fixed, or shared."""
     shared = {f"Fixed Share {s:g}, range learned": pool(share=s) for s in SHARES}
     given = {f"Fixed Share {s:g}, range given": pool(outcome_range, s) for s in SHARES}

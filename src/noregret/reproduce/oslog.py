@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from noregret.gaussian.learners import AAR, Ridge
 from noregret.reproduce.shown import Shown
-from noregret.reproduce.timing import quartiles, race_rounds
+from noregret.reproduce.timing import Job, quartiles, race_rounds
+from noregret.running.player import Playable
 from noregret.sparse.oslog import OSLOG
 from noregret.types import Matrix, Vector
 
@@ -25,7 +27,7 @@ PUBLISHED = {
     "ORR": ("0.0232", "0.903", "0.002", "0.0004"),
     "OSLOG": ("0.0210", "0.912", "0.002", "0.0004"),
 }
-MAKERS: dict[str, Callable[[float], Any]] = {"AAR": AAR, "ORR": Ridge, "OSLOG": OSLOG}
+MAKERS: dict[str, Callable[[float], Playable]] = {"AAR": AAR, "ORR": Ridge, "OSLOG": OSLOG}
 # Medians of Table 2 in milliseconds, of AAR, ORR and OSLOG.
 TIMES = {"gaze": (119.80, 124.11, 72.78), "ISE": (118.17, 117.60, 82.59)}
 
@@ -42,7 +44,7 @@ class File:
         """How many rounds choose a."""
         return round(SHARE * len(self.y))
 
-    def choose(self, make: Callable[[float], Any]) -> float:
+    def choose(self, make: Callable[[float], Playable]) -> float:
         """The a with the least loss on the first rounds."""
         X, y = self.X[: self.early], self.y[: self.early]
         return float(GRID[int(np.argmin([make(a).replay(X, y).loss.sum() for a in GRID]))])
@@ -74,9 +76,9 @@ def correlation(g: Vector, y: Vector) -> float:
     return float(np.corrcoef(g, y)[0, 1] ** 2)
 
 
-def run(make: Callable[[], Any], rows: list[tuple[Vector, float]]) -> Vector:
+def run(make: Callable[[], object], rows: list[tuple[Vector, float]]) -> Vector:
     """Predict then learn, from nothing; the forecasts."""
-    learner = make()
+    learner: Any = make()
     predict = getattr(learner, "predict_one", None) or learner.predict
     learn = getattr(learner, "learn_one", None) or learner.learn
     forecasts = np.empty(len(rows))
@@ -95,17 +97,9 @@ def table1(X: Matrix, y: Vector) -> list[Shown]:
         replay = make(a).replay(X, y)
         csl, r2, mean, variance = PUBLISHED[name]
         g = replay.forecast
-        rows += [
-            [f"{name}, published", "", csl, r2, mean, variance],
-            [
-                f"{name}, ours",
-                f"{a:.3g}",
-                f"{replay.loss.sum():.4f}",
-                f"{correlation(g, y):.3f}",
-                f"{g.mean():.3f}",
-                f"{g.var(ddof=1):.4f}",
-            ],
-        ]
+        ours = [f"{a:.3g}", f"{replay.loss.sum():.4f}", f"{correlation(g, y):.3f}"]
+        ours += [f"{g.mean():.3f}", f"{g.var(ddof=1):.4f}"]
+        rows += [[f"{name}, published", "", csl, r2, mean, variance], [f"{name}, ours", *ours]]
         if name == "OSLOG":
             late = [f"{replay.loss[1:].sum():.4f}", f"{file.later(g):.3f}"]
             rows.append(["OSLOG, round 1 not counted", f"{a:.3g}", *late, "", ""])
@@ -125,10 +119,17 @@ def table2(X: Matrix, y: Vector, *, seconds: float = 3.0) -> list[Shown]:
     """Times of a run, as multiples of AAR's."""
     file = File(X, y)
     pairs = list(zip(list(X), y.tolist()))
-    chosen = {name: file.choose(make) for name, make in MAKERS.items()}
-    ways: dict[str, dict[str, Callable[[int], Any]]] = {
-        "one at a time": {k: _looped(v, chosen[k], pairs) for k, v in MAKERS.items()},
-        "replay": {k: _replayed(v, chosen[k], X, y) for k, v in MAKERS.items()},
+    made = {name: partial(make, file.choose(make)) for name, make in MAKERS.items()}
+
+    def loop(make: Callable[[], Playable], _: int) -> object:
+        return run(make, pairs)
+
+    def replay(make: Callable[[], Playable], _: int) -> object:
+        return make().replay(X, y)
+
+    ways: dict[str, dict[str, Job]] = {
+        "one at a time": {name: partial(loop, make) for name, make in made.items()},
+        "replay": {name: partial(replay, make) for name, make in made.items()},
     }
     rows = [
         [f"{data}, published", *(f"{value / times[0]:.2f}" for value in times)]
@@ -146,11 +147,3 @@ def table2(X: Matrix, y: Vector, *, seconds: float = 3.0) -> list[Shown]:
         "instead, in O(n^2); OSLOG has no such update, so it costs more, not less.",
     ]
     return [Shown("Table 2: times", ["", *MAKERS], rows, notes)]
-
-
-def _looped(make: Any, a: float, rows: list[tuple[Vector, float]]) -> Callable[[int], Any]:
-    return lambda _: run(lambda: make(a), rows)
-
-
-def _replayed(make: Any, a: float, X: Matrix, y: Vector) -> Callable[[int], Any]:
-    return lambda _: make(a).replay(X, y)

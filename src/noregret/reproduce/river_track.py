@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import noregret as nr
 from noregret.reproduce.shown import Shown
+from noregret.running.player import Playable
 from noregret.types import Matrix, Vector
 
 __all__ = ["tables"]
@@ -39,7 +39,7 @@ PUBLISHED = {
         "mean": (1.56755, 2.20286, -0.658),
     },
 }
-OURS: dict[str, Callable[[], Any]] = {
+OURS: dict[str, Callable[[], Playable]] = {
     "Ridge": lambda: nr.Ridge(fit_intercept=True),
     "AAR": lambda: nr.AAR(fit_intercept=True),
     "Ridge, drift 0.001": lambda: nr.Ridge(drift=1e-3, fit_intercept=True),

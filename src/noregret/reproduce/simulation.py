@@ -17,6 +17,7 @@ from noregret.experts.safe import SafeOSLOG
 from noregret.gaussian import learners as gaussian
 from noregret.learner.replay import module
 from noregret.reproduce.shown import Shown
+from noregret.running.player import Playable
 from noregret.types import Matrix, Vector
 
 __all__ = ["Results", "Setting", "draw", "figure2", "results", "trial"]
@@ -63,13 +64,13 @@ KINDS = (Setting(10), Setting(FEATURES), Setting(FEATURES, positive=True))
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """By setting: RMSE, a row a seed, a column a learner, a layer a span; and a chosen."""
+    """By setting: RMSE by seed, learner and span; and the a that was chosen."""
 
     errors: dict[Setting, Matrix]
     chosen: dict[Setting, Matrix]
 
     def of(self, setting: Setting, learner: str, span: str) -> Vector:
-        """One number a seed."""
+        """One number per seed."""
         return self.errors[setting][:, LEARNERS.index(learner), list(SPANS).index(span)]
 
     def mean(self, setting: Setting, learner: str, span: str = ALL) -> float:
@@ -94,7 +95,7 @@ class Results:
 def trial(setting: Setting, seed: int) -> tuple[Matrix, Vector]:
     """RMSE by learner and span, and a by learner, of one seed."""
     X, y = setting.draw(seed)
-    makers: dict[str, Callable[[float], Any]] = {
+    makers: dict[str, Callable[[float], Playable]] = {
         OSLOG: sparse.OSLOG,
         FLOORED: lambda a: sparse.OSLOG(a, floor=FLOOR),
         AAR: gaussian.AAR,
@@ -129,23 +130,16 @@ def results(seeds: int = SEEDS) -> Results:
 def _lines(
     ax: Any, found: Results, across: tuple[float, ...], settings: list[Setting], span: str
 ) -> None:
-    """Mean and two standard errors either way, a line a learner."""
+    """Mean and two standard errors either way, one line per learner."""
     for k, learner in enumerate(LEARNERS):
         values = np.array([found.of(setting, learner, span) for setting in settings])
         values -= float(span == LATE)  # the noise
         middle = values.mean(axis=1)
         error = 2.0 * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
         ax.fill_between(across, middle - error, middle + error, color=f"C{k}", alpha=0.18, lw=0)
-        ax.plot(
-            across,
-            middle,
-            color=f"C{k}",
-            marker="osD^v"[k],
-            markerfacecolor="none",
-            markersize=8 - k,
-            linestyle=("-", "--", ":", "-", "-")[k],
-            label=learner,
-        )
+        style = {"marker": "osD^v"[k], "markerfacecolor": "none", "markersize": 8 - k}
+        style |= {"linestyle": ("-", "--", ":", "-", "-")[k], "color": f"C{k}"}
+        ax.plot(across, middle, label=learner, **style)
     if span == LATE:
         ticks = module("matplotlib.ticker", "figure 2")
         ax.set_yscale("log")
@@ -167,9 +161,7 @@ def draw(found: Results, docs: Path) -> None:
         _lines(ax, found, ACTIVE, [Setting(k) for k in ACTIVE], span)
         ax.set(title=span.capitalize(), xlabel=f"active predictors, of {FEATURES}")
         ax.set_ylabel("RMSE" if span == ALL else "RMSE - 1")
-    handles = axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=len(LEARNERS))
-    figure.savefig(docs / "oslog-sparsity.svg", metadata={"Date": None})
+    _save(figure, axes[0], docs / "oslog-sparsity.svg")
     plt.close(figure)
 
     figure, grid = plt.subplots(2, 3, figsize=(10.5, 6.6), layout="constrained", sharex=True)
@@ -180,10 +172,15 @@ def draw(found: Results, docs: Path) -> None:
     for top, bottom, kind in zip(grid[0], grid[1], KINDS):
         top.set_title(str(kind))
         bottom.set(xlabel="m", xticks=CORRELATIONS)
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=len(LEARNERS))
-    figure.savefig(docs / "oslog-collinearity.svg", metadata={"Date": None})
+    _save(figure, grid[0, 0], docs / "oslog-collinearity.svg")
     plt.close(figure)
+
+
+def _save(figure: Any, ax: Any, path: Path) -> None:
+    """A figure with the legend of one of its axes, as SVG."""
+    handles = ax.get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=len(LEARNERS))
+    figure.savefig(path, metadata={"Date": None})
 
 
 def figure2(folder: Path, *, seeds: int = 3) -> list[Shown]:

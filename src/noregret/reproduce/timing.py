@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-Job = Callable[[int], None]
+Job = Callable[[int], object]
 """Runs the given number of rounds."""
 
 
@@ -33,7 +33,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Seconds per round, one array a contestant, one entry a repetition."""
+    """Seconds per round, an array by contestant, one entry per repetition."""
 
     seconds: dict[str, np.ndarray]
 

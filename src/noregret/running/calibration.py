@@ -1,8 +1,8 @@
 """Whether forecasts that are distributions mean what they say, as counts.
 
 Under a distribution that is right, the share of outcomes below its p-quantile is p: the
-probability integral transform F_t(y_t) is uniform on [0, 1].  Of a probability forecast for
-yes or no, the share of yes among forecasts near p is p.
+probability integral transform F_t(y_t) is uniform on [0, 1].  Of the probability of a binary
+outcome: the share of outcomes 1 among forecasts near p is p.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Intervals:
 
 
 class Reliability:
-    """Probabilities of yes against what came.
+    """Probabilities of 1 against what came.
 
     >>> table = Reliability(bins=2)
     >>> table.add(np.array([0.0, 1.0, 1.0]), np.array([0.25, 0.25, 0.75]))
@@ -74,11 +74,11 @@ class Reliability:
     [[0.25, 0.75], [0.5, 1.0], [2, 1]]
     """
 
-    __slots__ = ("count", "said", "yes")
+    __slots__ = ("count", "ones", "said")
 
     def __init__(self, bins: int = 20) -> None:
         self.count: Integers = np.zeros(bins, dtype=np.int64)
-        self.said, self.yes = np.zeros(bins), np.zeros(bins)
+        self.said, self.ones = np.zeros(bins), np.zeros(bins)
 
     @property
     def rounds(self) -> int:
@@ -92,10 +92,10 @@ class Reliability:
         home = np.clip((chance[some] * bins).astype(np.int64), 0, bins - 1)
         self.count += np.bincount(home, None, bins)
         self.said += np.bincount(home, chance[some], bins)
-        self.yes += np.bincount(home, y[some], bins)
+        self.ones += np.bincount(home, y[some], bins)
 
     def curve(self) -> tuple[Vector, Vector, Integers]:
-        """Mean forecast, share of yes and number of rounds, of every bin that has any."""
+        """Mean forecast, share of 1 and number of rounds, of every bin that has any."""
         some = self.count > 0
         n = self.count[some]
-        return self.said[some] / n, self.yes[some] / n, n
+        return self.said[some] / n, self.ones[some] / n, n

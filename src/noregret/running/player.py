@@ -8,37 +8,38 @@ by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from noregret.errors import InputError, NumericalError, SourceError
-from noregret.gaussian.cores.blocks import CROSSOVER
-from noregret.inputs.tables import Frame
-from noregret.running.bounds import Running
+from noregret.certificates import Certificate
+from noregret.errors import InputError, NotLearnedError, NumericalError, OutcomeError, SourceError
+from noregret.gaussian.cores.blocks import in_blocks
+from noregret.inputs.values import outcome_table
+from noregret.learner.base import Learner
+from noregret.learner.replay import Replay, RunningBound
+from noregret.running.recording import Played, Recording
 from noregret.sources.block import Block, Reading
 from noregret.sources.encoding import Encoding, Piece
-from noregret.types import Vector
+from noregret.types import Outcomes, Table, Vector
 from noregret.wrappers.lagged import Lagged
 
-__all__ = ["Played", "Player", "rounds_of"]
-
-Refuse = Callable[[int, str], None]
-"""What to do with a row that a learner refuses."""
+__all__ = ["Playable", "Player", "play", "rounds_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Played:
-    """What a learner did with a piece; NaN where there is nothing to say."""
+class Playable(Learner, Protocol):
+    """A learner that takes many rounds at once, and says what is proved of it."""
 
-    forecast: Vector
-    std: Vector
-    loss: Vector
-    bound: Vector
-    spread: Vector
+    def replay(self, X: Table, y: Outcomes) -> Replay:
+        """Predict-then-learn over all rows."""
+        ...
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        ...
 
 
 @dataclass(slots=True)
@@ -46,151 +47,174 @@ class Player:
     """A learner in a run, by its name."""
 
     name: str
-    learner: Any
+    learner: Playable
     loss: float = 0.0  # so far in this run
     errors: float = 0.0  # sum (y - forecast)^2
-    yes_no: bool = False  # outcomes must be 0 or 1
+    binary: bool = False  # outcomes must be 0 or 1
     rounds: int = 0
-    certificate: Any = None
-    recording: Any = None  # what a report draws, if one is wanted
-    running: Running | None = None  # the sums of the running bound
+    certificate: Certificate | None = None
+    recording: Recording | None = None  # what a report draws, if one is wanted
+    running: RunningBound | None = None  # where the bound of every round is known
 
     @property
     def rmse(self) -> float:
         """Of the rounds of this run."""
         return math.sqrt(self.errors / self.rounds) if self.rounds else math.nan
 
+    def resume(self, stored: Sequence[Any]) -> None:
+        """Go on with the running bound of an earlier run."""
+        self.running = _running_bound(self.learner)
+        if self.running is not None:
+            self.running.resume(stored)
+
+    def certificates(self) -> list[Certificate]:
+        """What is proved of the learner; nothing before its first round in this run."""
+        return [] if self.certificate is None else self.learner.certificates()
+
     def play(self, piece: Piece, reading: Reading | None = None) -> Played:
         """Forecast every row, and learn those that have an outcome.
 
         With a reading, rows that the learner refuses are bad rows; without one they are errors.
         """
-
-        def refuse(row: int, complaint: str) -> None:
-            if reading is None:
-                raise SourceError(f"row {row}: {complaint}")
-            reading.skip(int(piece.places[row]), complaint)
-
         T = len(piece.y)
         if not piece.frame.shape[1] and not isinstance(self.learner, Lagged):
             raise SourceError(
                 "there is no feature to forecast from: give --lags, --calendar or other --features"
             )
-        played = Played(*(np.full(T, math.nan) for _ in range(5)))
+        played = Played.empty(T)
         for start, stop, known in self._parts(piece.y):
-            frame, y = piece.frame.part(start, stop), piece.y[start:stop]
+            part, said = piece.part(start, stop), played.rows(start, stop)
             if known:
-                self._learn(frame, y, played, start, refuse)
-                if stop == T and not piece.edge and not self._bounds_each(frame):
+                self._learn(part, said, reading)
+                each = self.running is not None or _one_by_one(self.learner, part.frame.shape[1])
+                if stop == T and not piece.edge and not each:
                     played.bound[-1] = math.nan  # where bounds are must not depend on the clock
             else:
-                said = self._forecast(frame, played.std[start:stop])
-                played.forecast[start:stop] = said
-            if self.recording is not None:
-                rows = slice(start, stop)
-                self.recording.take(
-                    self.learner,
-                    y=y,
-                    forecast=played.forecast[rows],
-                    std=played.std[rows],
-                    loss=played.loss[rows],
-                    spread=played.spread[rows],
-                )
+                self._forecast(part, said)
+            self._record(part.y, said)
         return played
 
-    def _bounds_each(self, frame: Frame) -> bool:
-        """Whether every row has its bound."""
-        return self.running is not None or _one_by_one(self.learner, frame.shape[1])
+    def replay(self, X: Table, y: Vector) -> Played:
+        """Learn rows that all have an outcome; the sums of this run go on."""
+        running = self.running or _running_bound(self.learner)
+        replay = self.learner.replay(X, y)
+        self.certificate = replay.certificate
+        said = Played.empty(len(y))
+        said.forecast[:], said.loss[:] = replay.forecast, replay.loss
+        if replay.spread is not None:
+            said.spread[:] = replay.spread
+            noise = getattr(_given(self.learner), "noise_var", math.nan)
+            said.std[:] = np.sqrt(noise * replay.spread)
+        bounds = None if running is None else running.after(replay, y)
+        if bounds is not None:
+            self.running = running
+            said.bound[:] = bounds
+        elif self.certificate.bound is not None:
+            said.bound[-1] = self.certificate.bound
+        self.loss += float(replay.loss.sum())
+        self.errors += float(((y - replay.forecast) ** 2).sum())
+        self.rounds += len(y)
+        return said
+
+    def _record(self, y: Vector, said: Played) -> None:
+        if self.recording is not None:
+            drawn = said._asdict()
+            del drawn["bound"]
+            self.recording.take(self.learner, y=y, **drawn)
 
     def _parts(self, y: Vector) -> Iterator[tuple[int, int, bool]]:
         """Rows in a row that have, or have not, an outcome; shorter where a report looks in."""
         if self.recording is not None:
             self.recording.expect(len(y))
-        for start, stop, known in _runs(y):
-            if self.recording is None:
-                yield start, stop, known
-            else:
-                for first, last in self.recording.cuts(start, stop):
-                    yield first, last, known
+        known = ~np.isnan(y)
+        ends = [0, *(np.flatnonzero(known[1:] != known[:-1]) + 1).tolist(), len(y)]
+        for start, stop in pairwise(ends):
+            cuts = [(start, stop)] if self.recording is None else self.recording.cuts(start, stop)
+            for first, last in cuts:
+                yield first, last, bool(known[start])
 
-    def _learn(self, frame: Frame, y: Vector, played: Played, at: int, refuse: Refuse) -> None:
+    def _learn(self, part: Piece, said: Played, reading: Reading | None) -> None:
         """Replay rows; those that the learner refuses are found one by one."""
-        if len(y) > 1 and _one_by_one(self.learner, frame.shape[1]):
-            return self._each(frame, y, played, at, refuse)
-        if self.yes_no and not np.isin(y, (0.0, 1.0)).all():
-            if len(y) > 1:
-                return self._each(frame, y, played, at, refuse)
-            return refuse(at, f"the outcome {y[0]:g} is neither 0 nor 1")
-        inner = _inner(self.learner)
-        running = self.running or Running.of(_now(self.learner))
-        try:
-            replay = self.learner.replay(frame, y)
-        except (InputError, NumericalError) as refused:
-            if len(y) > 1:  # the learner is as it was
-                return self._each(frame, y, played, at, refuse)
-            return refuse(at, str(refused))
-        rows = slice(at, at + len(y))
-        played.forecast[rows] = replay.forecast
-        played.loss[rows] = replay.loss
-        if replay.spread is not None:
-            played.spread[rows] = replay.spread
-        noise = getattr(inner, "noise_var", None)
-        if replay.spread is not None and noise is not None:
-            played.std[rows] = np.sqrt(noise * replay.spread)
-        self.certificate = replay.certificate
-        found = running.bounds(_now(self.learner), replay, y)
-        if found is not None:
-            self.running = running
-            played.bound[rows] = found
-        elif self.certificate.bound is not None:
-            played.bound[rows.stop - 1] = self.certificate.bound
-        self.loss += float(replay.loss.sum())
-        self.errors += float(((y - replay.forecast) ** 2).sum())
-        self.rounds += len(y)
-        return None
+        y, complaint = part.y, ""
+        if self.binary and not np.isin(y, (0.0, 1.0)).all():
+            complaint = f"the outcome {y[0]:g} is neither 0 nor 1"
+        elif len(y) == 1 or not _one_by_one(self.learner, part.frame.shape[1]):
+            try:
+                said.fill(self.replay(part.frame, y))
+            except (InputError, NumericalError) as refused:  # the learner is as it was
+                complaint = str(refused)
+            else:
+                return
+        if len(y) > 1:
+            for t in range(len(y)):
+                self._learn(part.part(t, t + 1), said.rows(t, t + 1), reading)
+        elif reading is None:
+            raise SourceError(f"row {part.places[0]}: {complaint}")
+        else:
+            reading.skip(int(part.places[0]), complaint)
 
-    def _each(self, frame: Frame, y: Vector, played: Played, at: int, refuse: Refuse) -> None:
-        for t in range(len(y)):
-            self._learn(frame.part(t, t + 1), y[t : t + 1], played, at + t, refuse)
-
-    def _forecast(self, frame: Frame, std: Vector) -> list[float]:
-        said = []
-        spoken = hasattr(_inner(self.learner), "noise_var")
-        for t, row in enumerate(frame.values.tolist()):
-            x = dict(zip(frame.columns, row))
-            said.append(float(self.learner.predict_one(x)))
-            if spoken:
-                std[t] = self.learner.predictive(x).std
-        return said
+    def _forecast(self, part: Piece, said: Played) -> None:
+        normal = hasattr(_given(self.learner), "noise_var")
+        predictive = getattr(self.learner, "predictive") if normal else None  # noqa: B009  # theirs
+        for t, row in enumerate(part.frame.values.tolist()):
+            x = dict(zip(part.frame.columns, row))
+            said.forecast[t] = float(self.learner.predict_one(x))
+            if predictive is not None:
+                said.std[t] = predictive(x).std
 
 
-def _inner(learner: Any) -> Any:
+def play(learner: Playable, X: Table, y: Outcomes, *, name: str | None = None) -> Recording:
+    """Replay X and y as `learner.replay` does, and keep what plots and reports are made of.
+
+    Forecasts are those of one replay to the last bit, sums to rounding (with a kernel or a budget
+    both to rounding).
+
+    >>> import noregret as nr
+    >>> run = play(nr.BayesianRidge(noise_var=0.1), [[1.0], [2.0], [3.0]], [1.1, 2.0, 2.9])
+    >>> run.name, run.rounds, run.names(), run.path()[-1].coefficients.round(3).tolist()
+    ('BayesianRidge', 3, ['feature 1'], [0.92])
+    """
+    size = len(y)  # type: ignore[arg-type]  # what has no length is a TypeError
+    table, scalar = outcome_table(y, size)
+    if not scalar:
+        raise OutcomeError(f"y has shape {np.shape(table)}: plots take one outcome per round")
+    name = name or type(learner).__name__
+    recording = Recording(name, binary=hasattr(learner, "predict_proba"))
+    player = Player(name, learner, recording=recording)
+    recording.expect(size)
+    rows: Any = getattr(X, "iloc", X)
+    for start, stop in recording.cuts(0, size):
+        part = None if rows is None else rows[start:stop]
+        outcomes = table[start:stop, 0]
+        player._record(outcomes, player.replay(part, outcomes))
+    return recording
+
+
+def _given(learner: Playable) -> object:
     """The learner as it was given, inside its lags."""
     return learner.learner if isinstance(learner, Lagged) else learner
 
 
-def _now(learner: Any) -> Any:
-    """The learner as it is now; None for what has no running bound."""
-    if not isinstance(learner, Lagged):
-        return learner
-    if learner.horizon > 1 or learner._state is None:
-        return None
-    return learner._state.learner
+def _running_bound(learner: Playable) -> RunningBound | None:
+    """The bound of every round, of a learner as it is now; None where it is not known."""
+    now: object = learner
+    if isinstance(learner, Lagged):
+        if learner.horizon != 1:
+            return None
+        try:
+            now = learner.learner_
+        except NotLearnedError:
+            now = learner.learner
+    found: RunningBound | None = getattr(now, "running_bound", lambda: None)()
+    return found
 
 
-def _one_by_one(learner: Any, width: int) -> bool:
-    inner = _inner(learner)
-    if any(getattr(inner, name, None) is not None for name in ("kernel", "budget")):
+def _one_by_one(learner: Playable, width: int) -> bool:
+    """Whether where a replay is cut shows in the last bits of its forecasts."""
+    given = _given(learner)
+    if any(getattr(given, name, None) is not None for name in ("kernel", "budget")):
         return True
-    return width + len(getattr(learner, "lags", ())) + 1 >= CROSSOVER
-
-
-def _runs(y: Vector) -> Iterator[tuple[int, int, bool]]:
-    """Rows in a row that have, or have not, an outcome."""
-    known = ~np.isnan(y)
-    cuts = [0, *(np.flatnonzero(known[1:] != known[:-1]) + 1).tolist(), len(y)]
-    for start, stop in pairwise(cuts):
-        yield start, stop, bool(known[start])
+    return in_blocks(width + len(getattr(learner, "lags", ())) + 1)
 
 
 def rounds_of(

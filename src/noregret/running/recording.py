@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.errors import NotLearnedError, OutcomeError
-from noregret.inputs import values as features
+from noregret.errors import NotLearnedError
 from noregret.running.calibration import Intervals, Reliability
 from noregret.running.traces import Tail, Trace
 from noregret.types import Vector
 
-__all__ = ["LEVEL", "Checkpoint", "Recording", "play"]
+__all__ = ["LEVEL", "Checkpoint", "Played", "Recording"]
 
 LEVEL, REACH = 0.9, 1.64485362695147
 """The interval that is drawn, and how many standard deviations it reaches to either side."""
@@ -24,6 +23,30 @@ CHECKPOINTS = 400  # snapshots that are kept at most
 SHOWN = 4  # certificates that are followed over time
 WIDEST = 4096  # coefficients that are followed at most
 CURVE, DETAIL, LAST = 1000, 2000, 500  # buckets of a curve, of the forecasts; rows kept whole
+
+
+class Played(NamedTuple):
+    """What a learner did with some rows; NaN where there is nothing to say."""
+
+    forecast: Vector
+    std: Vector
+    loss: Vector
+    bound: Vector
+    spread: Vector
+
+    @classmethod
+    def empty(cls, rows: int) -> Played:
+        """Nothing yet."""
+        return cls(*np.full((5, rows), math.nan))
+
+    def rows(self, start: int, stop: int) -> Played:
+        """Some of the rows, to be filled in here."""
+        return Played(*(column[start:stop] for column in self))
+
+    def fill(self, other: Played) -> None:
+        """Take over what was said elsewhere of these rows."""
+        for column, values in zip(self, other):
+            column[:] = values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,23 +66,23 @@ class Recording:
     holds some 60,000 numbers and at most 400 checkpoints, however long the run.
 
     >>> import noregret as nr
-    >>> recording = play(nr.AAR(), [[1.0], [1.0], [1.0]], [1.0, 1.0, 1.0])
+    >>> recording = nr.report.play(nr.AAR(), [[1.0], [1.0], [1.0]], [1.0, 1.0, 1.0])
     >>> recording.rounds, round(recording.squares, 4)
     (3, 1.6944)
     >>> [x.round(2).tolist() for x in recording.curves["leverage"].points()]
     [[1, 2, 3], [0.5, 0.33, 0.25]]
     """
 
-    def __init__(self, name: str, *, yes_no: bool = False) -> None:
-        self.name, self.yes_no = name, yes_no
+    def __init__(self, name: str, *, binary: bool = False) -> None:
+        self.name, self.binary = name, binary
         self.rows = self.rounds = 0
         self.paid = self.squares = 0.0  # what is compared; sum (y - forecast)^2
         self.seconds = 0.0
-        self.learner: Any = None
+        self.learner: object = None
         self.curves = {key: Trace(CURVE) for key in ("loss", "average", "leverage")}
         self.curves |= {key: Trace(DETAIL) for key in ("y", "forecast", "low", "high")}
         self.tail = Tail(LAST, columns=4)  # y, forecast, low, high
-        self.calibration = Reliability() if yes_no else Intervals()
+        self.calibration = Reliability() if binary else Intervals()
         self.checkpoints: list[Checkpoint] = []
         self.every = 1  # rows from one moment to the next
 
@@ -81,7 +104,7 @@ class Recording:
 
     def take(
         self,
-        learner: Any,
+        learner: object,
         *,
         y: Vector,
         forecast: Vector,
@@ -93,7 +116,7 @@ class Recording:
         self.learner = learner
         at, known = self.rows, np.isfinite(y) & np.isfinite(forecast)
         squares = np.where(known, (y - forecast) ** 2, 0.0)
-        paid = np.where(known, loss, 0.0) if self.yes_no else squares
+        paid = np.where(known, loss, 0.0) if self.binary else squares
         with np.errstate(all="ignore"):  # what overflows is infinite, and not drawn
             sums, n = self.paid + np.cumsum(paid), self.rounds + np.cumsum(known)
             self.curves["loss"].add(at, np.where(known, sums, np.nan))
@@ -112,12 +135,9 @@ class Recording:
         self.squares += float(squares.sum())
         self.rows += len(y)
         if not self.rows % self.every:
-            self._look()
-
-    def _look(self) -> None:
-        self.checkpoints.append(checkpoint(self.learner, self.rows))
-        if len(self.checkpoints) > CHECKPOINTS:
-            self._thin()
+            self.checkpoints.append(checkpoint(self.learner, self.rows))
+            if len(self.checkpoints) > CHECKPOINTS:
+                self._thin()
 
     def _thin(self) -> None:
         self.every *= 2
@@ -137,7 +157,7 @@ class Recording:
         return [*self.checkpoints, checkpoint(self.learner, self.rows)]
 
     def names(self) -> list[str]:
-        """What the coefficients of the last moment are called; earlier checkpoints may have fewer."""
+        """What the coefficients of the last checkpoint are called; earlier ones may have fewer."""
         path = self.path()
         last = path[-1].coefficients if path else None
         return [] if last is None else _names(_inner(self.learner), last.size)
@@ -147,88 +167,55 @@ class Recording:
         return _certificates(self.learner)
 
 
-def play(learner: Any, X: Any, y: Any, *, name: str | None = None) -> Recording:
-    """Replay X and y as `learner.replay` does, and keep what plots and reports are made of.
-
-    Forecasts are those of one replay to the last bit, sums to rounding (with a kernel or a budget
-    both to rounding).
-
-    >>> import noregret as nr
-    >>> run = play(nr.BayesianRidge(noise_var=0.1), [[1.0], [2.0], [3.0]], [1.1, 2.0, 2.9])
-    >>> run.name, run.rounds, run.names(), run.path()[-1].coefficients.round(3).tolist()
-    ('BayesianRidge', 3, ['feature 1'], [0.92])
-    """
-    size = len(y)
-    table, scalar = features.outcome_table(y, size)
-    if not scalar:
-        raise OutcomeError(f"y has shape {np.shape(y)}: plots take one outcome a round")
-    recording = Recording(name or type(learner).__name__, yes_no=hasattr(learner, "predict_proba"))
-    recording.expect(size)
-    for start, stop in recording.cuts(0, size):
-        part = X if X is None else (X.iloc if hasattr(X, "iloc") else X)[start:stop]
-        replay = learner.replay(part, table[start:stop, 0])
-        nothing = np.full(stop - start, np.nan)
-        spread = nothing if replay.spread is None else replay.spread
-        noise = getattr(_inner(learner), "noise_var", math.nan)
-        recording.take(
-            learner,
-            y=table[start:stop, 0],
-            forecast=replay.forecast,
-            std=np.sqrt(noise * spread),
-            loss=replay.loss,
-            spread=spread,
-        )
-    return recording
-
-
-def checkpoint(learner: Any, row: int) -> Checkpoint:
+def checkpoint(learner: object, row: int) -> Checkpoint:
     """What a learner has to show."""
-    shown = tuple(_certificates(learner)[:SHOWN])
-    return Checkpoint(row, shown, _coefficients(_inner(learner)), _weights(_inner(learner)))
+    inner = _inner(learner)
+    weights = _asked(inner, "weights_")
+    return Checkpoint(
+        row,
+        tuple(_certificates(learner)[:SHOWN]),
+        _coefficients(inner),
+        None if weights is None else dict(weights),
+    )
 
 
-def _inner(learner: Any) -> Any:
-    """The learner that learned, inside its lags."""
+def _asked(learner: object, name: str) -> Any:
+    """An attribute of a learner, None of those that have none or have learned nothing."""
     try:
-        return learner.learner_ if hasattr(learner, "lags") else learner
+        return getattr(learner, name, None)
     except NotLearnedError:
         return None
 
 
-def _certificates(learner: Any) -> list[Certificate]:
+def _inner(learner: object) -> object:
+    """The learner that learned, inside its lags."""
+    return _asked(learner, "learner_") if hasattr(learner, "lags") else learner
+
+
+def _certificates(learner: object) -> list[Certificate]:
     try:
-        return list(learner.certificates())
-    except (AttributeError, NotLearnedError):
+        return list(getattr(learner, "certificates", list)())
+    except NotLearnedError:
         return []
 
 
-def _weights(learner: Any) -> dict[str, float] | None:
-    try:
-        return dict(learner.weights_)
-    except (AttributeError, NotLearnedError):
-        return None
-
-
-def _coefficients(learner: Any) -> Vector | None:
+def _coefficients(learner: object) -> Vector | None:
     """The constant's first, if there is one; None of learners that weigh no features."""
     if getattr(learner, "budget", None) is not None:  # those of a map's features
         return None
-    try:
-        values = np.asarray(learner.coef_, dtype=np.float64).ravel()
-    except (AttributeError, NotLearnedError):
+    found = _asked(learner, "coef_")
+    if found is None:
         return None
+    values = np.asarray(found, dtype=np.float64).ravel()
     if getattr(learner, "fit_intercept", False):
-        values = np.concatenate([[learner.intercept_], values])
+        values = np.concatenate([[_asked(learner, "intercept_")], values])
     return values if 0 < values.size <= WIDEST else None
 
 
-def _names(learner: Any, size: int) -> list[str]:
+def _names(learner: object, size: int) -> list[str]:
     """What the coefficients are called, or their numbers."""
     constant = ["(constant)"] if getattr(learner, "fit_intercept", False) else []
-    try:
-        named = [*constant, *map(str, learner._learned().space.slots)]
-    except (AttributeError, NotLearnedError):
-        named = []
-    if len(named) == size:
-        return named
+    named = _asked(learner, "feature_names_in_")
+    if named is not None and len(constant) + len(named) == size:
+        return [*constant, *named]
     return [*constant, *(f"feature {k + 1}" for k in range(size - len(constant)))]

@@ -16,9 +16,9 @@ __all__ = ["Tail", "Trace"]
 
 
 class Trace:
-    """One number a row.  Values that are not finite are left out.
+    """One number per row.  Values that are not finite are left out.
 
-    Cost: 6 numbers a bucket; O(1) a row.
+    Cost: 6 numbers per bucket; O(1) per row.
 
     >>> trace = Trace(buckets=4)
     >>> trace.add(0, np.array([0.0, 9.0, 1.0, 2.0, -5.0, 0.0, 0.0, 3.0, 4.0]))
@@ -133,5 +133,5 @@ class Tail:
         return np.arange(self.stop - len(self.kept), self.stop) + 1
 
     def table(self) -> Vector:
-        """A row a row."""
+        """Their values, one row each."""
         return self.kept

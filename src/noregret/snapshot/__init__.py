@@ -17,8 +17,7 @@ from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
 from noregret.snapshot import files, frame
 from noregret.snapshot.header import parsed, written
-from noregret.snapshot.kinds import Reader, Writer
-from noregret.snapshot.learners import LEARNERS
+from noregret.snapshot.kinds import Reader, Writer, is_learner
 from noregret.snapshot.values import forged
 
 __all__ = ["extra_in", "from_bytes", "load", "save", "to_bytes"]
@@ -38,10 +37,10 @@ def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     >>> twin.predict_one({"one": 1.0}) == learner.predict_one({"one": 1.0})
     True
     """
-    if type(learner) not in LEARNERS:
+    if not is_learner(type(learner)):
         raise SnapshotError(
-            f"learner = {abbreviated(learner)}: only noregret's own learners can be stored, and this is "
-            f"a {type(learner).__module__}.{type(learner).__qualname__}"
+            f"learner = {abbreviated(learner)}: only noregret's own learners can be stored, "
+            f"and this is a {type(learner).__module__}.{type(learner).__qualname__}"
         )
     writer = Writer()
     schema = {
@@ -140,7 +139,7 @@ def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
         if set(schema) - {"extra"} != {"format", "version", "release", "learner"}:
             raise forged("the header", "has other fields")
         reader = Reader(numbers, given)
-        learner = reader.thing(schema["learner"], tuple(LEARNERS), "learner")
+        learner = reader.learner(schema["learner"], "learner")
         reader.finish()
     except SnapshotError:
         raise

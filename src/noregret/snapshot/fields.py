@@ -2,34 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from noregret.learner.fields import (
+import numpy as np
+
+from noregret.declare.fields import (
+    AnyLearner,
     Array,
     Count,
     Field,
     Group,
+    Groups,
+    Labels,
     Mismatch,
     Part,
     Parts,
+    Points,
     Real,
+    Records,
     Special,
     Truth,
     Value,
     Word,
 )
+from noregret.kernels import chosen_in, kernel_of
+from noregret.snapshot.values import spread
 
 if TYPE_CHECKING:
     from noregret.snapshot.kinds import Fields, Writer
 
-__all__ = ["read_fields", "read_learner", "write_fields", "write_learner"]
+__all__ = [
+    "read_fields",
+    "read_kernel",
+    "read_learner",
+    "write_fields",
+    "write_kernel",
+    "write_learner",
+]
 
 
 def values_of(thing: Any) -> list[Any]:
     """The values of an object's fields, in order."""
     if hasattr(thing, "stored"):
         return list(thing.stored())
-    return [getattr(thing, field.of or field.name) for field in thing.FIELDS]
+    return [getattr(thing, field.of or field.name) for field in thing.FIELDS]  # each of one slot
 
 
 def write_fields(w: Writer, thing: Any) -> dict[str, Any]:
@@ -50,8 +67,21 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
         return [w.thing(one) for one in value]
     if isinstance(field, Group):
         return write_fields(w, value)
+    if isinstance(field, Groups):
+        return [write_fields(w, one) for one in value]
     if isinstance(field, Value):
         return w.value(value, field.called or field.name)
+    if isinstance(field, Labels):
+        return ["list", *(w.value(label, f"{field.called} {label!r}") for label in value)]
+    if isinstance(field, Points):
+        if isinstance(value, np.ndarray) and len(value):
+            return {"as": "vectors", "points": w.numbers(value)}
+        listed = [w.value(x, f"input {t}") for t, x in enumerate(value)]
+        return {"as": "objects", "points": listed}
+    if isinstance(field, AnyLearner):
+        return w.value(value, field.name)
+    if isinstance(field, Records):
+        return [[w.value(v, name) for name, v in zip(field.called, one)] for one in value]
     if isinstance(field, Special):
         form: Any = field.form
         return form.write(w, value)
@@ -82,8 +112,11 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
         return f.parts(field.name, field.kinds)
     if isinstance(field, Group):
         return read_fields(f.inner(field.name), field.type_)
+    if isinstance(field, Groups):
+        return [read_fields(inner, field.type_) for inner in f.inners(field.name)]
     if isinstance(field, Count):
-        return f.whole(field.name, field.low, field.high)
+        most = math.isqrt(f.reader.left) if field.squared else field.high
+        return f.whole(field.name, field.low, min(field.high, most))
     if isinstance(field, Real):
         return f.number(field.name, field.low, field.high)
     if isinstance(field, Truth):
@@ -92,6 +125,14 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
         return f.text(field.name, field.choices)
     if isinstance(field, Value):
         return f.value(field.name)
+    if isinstance(field, Labels):
+        return _labels(f, field.name)
+    if isinstance(field, Points):
+        return _points(f, field.name)
+    if isinstance(field, AnyLearner):
+        return f.learner(field.name, optional=field.optional)
+    if isinstance(field, Records):
+        return f.records(field.name, len(field.called))
     assert isinstance(field, Special)
     form: Any = field.form
     return form.read(f, field.name)
@@ -109,6 +150,53 @@ def _numbers(f: Fields, field: Array, sizes: dict[str, int]) -> Any:
     return f.numbers(field.name, *found, finite=field.finite)
 
 
+def _labels(f: Fields, name: str) -> list[Any]:
+    """A list of names that a dictionary takes, and takes fast."""
+    labels = f.value(name)
+    if type(labels) is not list:
+        raise f.wrong("has no list of names")
+    try:
+        spread(labels)
+        distinct = len(set(labels)) == len(labels)
+    except TypeError as unhashable:
+        raise f.wrong(f"has a name that cannot be one: {unhashable}") from None
+    if not distinct:
+        raise f.wrong("has a name twice")
+    return labels
+
+
+def _points(f: Fields, name: str) -> Any:
+    """A matrix, or a list of objects; whether it fits its space is for the caller to see."""
+    inner = f.inner(name)
+    if inner.text("as", ("vectors", "objects")) == "vectors":
+        points = inner.numbers("points", *inner.shape("points", 2))
+        inner.done()
+        return points
+    listed, where = inner.kept("points")
+    inner.done()
+    if type(listed) is not list:
+        raise f.wrong("has no list of inputs")
+    return [f.reader.value(x, f"{where}[{t}]") for t, x in enumerate(listed)]
+
+
+# scikit-learn's kernels: their parameters
+
+
+def write_kernel(w: Writer, kernel: Any) -> dict[str, Any]:
+    """A kernel of scikit-learn: its parameters."""
+    return {"parameters": {name: w.value(v, name) for name, v in chosen_in(kernel).items()}}
+
+
+def read_kernel(f: Fields, type_: Any) -> Any:
+    """A kernel of scikit-learn with its parameters, each checked."""
+    chosen = f.values("parameters")
+    f.done()
+    try:
+        return kernel_of(type_, chosen)
+    except Mismatch as wrong:
+        raise f.wrong(str(wrong)) from None
+
+
 # Learners: parameters as the user gave them, and the state, which may have been learned with others
 
 
@@ -116,7 +204,8 @@ def write_learner(w: Writer, one: Any) -> dict[str, Any]:
     """A learner: its parameters and its state."""
     with one._lock:
         chosen = {name: w.value(getattr(one, name), name) for name in parameters_of(type(one))}
-        return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)}
+        beside = {name: w.value(getattr(one, f"_{name}"), name) for name in one.BESIDE}
+        return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)} | beside
 
 
 def _write_state(w: Writer, declared: Part | Group, state: Any) -> Any:
@@ -133,6 +222,7 @@ def read_learner(f: Fields, type_: Any) -> Any:
     if set(chosen) != set(parameters_of(type_)):
         raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
     one, inner = type_(**chosen), f.optional("state")
+    beside = {name: f.value(name) for name in type_.BESIDE}
     f.done()
     if inner is None:
         return one
@@ -143,7 +233,7 @@ def read_learner(f: Fields, type_: Any) -> Any:
         state = inner.part(declared.name, declared.kinds)
         inner.done()
     try:
-        one._accept(state)
+        one._accept(state, **beside)
     except Mismatch as wrong:
         raise inner.wrong(str(wrong)) from None
     return one

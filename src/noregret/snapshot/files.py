@@ -21,7 +21,7 @@ try:
 except ImportError:  # Windows: nothing is locked, and nothing swept
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["opened", "place", "read", "replaced", "settle", "sweep", "write"]
+__all__ = ["fsync_directory", "opened", "place", "read", "replaced", "sweep", "write"]
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 CREATE |= getattr(os, "O_CLOEXEC", 0)
@@ -74,7 +74,7 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             new.unlink()
         raise
-    settle(path.parent)
+    fsync_directory(path.parent)
 
 
 def sweep(path: Path) -> None:
@@ -101,7 +101,7 @@ def _hold(fd: int) -> None:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
-def settle(folder: Path) -> None:
+def fsync_directory(folder: Path) -> None:
     """Flush the folder itself, so that the new name outlasts a power cut; not on Windows."""
     if os.name == "posix":
         fd = os.open(folder, os.O_RDONLY)

@@ -18,9 +18,18 @@ import numpy as np
 
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
-from noregret.learner.base import OnlineLearner
-from noregret.snapshot.fields import read_fields, read_learner, write_fields, write_learner
-from noregret.snapshot.values import decoded, encoded, forged
+from noregret.kernels import KERNELS
+from noregret.learner.base import Stateful
+from noregret.learner.saving import Saveable
+from noregret.snapshot.fields import (
+    read_fields,
+    read_kernel,
+    read_learner,
+    write_fields,
+    write_kernel,
+    write_learner,
+)
+from noregret.snapshot.values import decoded, encoded, forged, spread
 from noregret.types import Matrix
 
 __all__ = ["Fields", "Reader", "Writer", "register"]
@@ -39,7 +48,62 @@ class Kind:
     read: Callable[[Fields], Any]
 
 
-HOMES: dict[str, str] = {}
+SKLEARN = "sklearn.gaussian_process.kernels"
+
+HOMES: dict[str, str] = {
+    "AAR": "gaussian.learners.AAR",
+    "BayesianRidge": "gaussian.learners.BayesianRidge",
+    "DictionaryDoor": "inputs.kernel_spaces.NystromSpace",
+    "Fourier": "budgets._Fourier",
+    "Inputs": "inputs.kernel_spaces.KernelInputs",
+    "Kernel": "kernels.Kernel",
+    "KernelStream": "gaussian.kernel_stream.KernelStream",
+    "MapDoor": "inputs.kernel_spaces.MappedSpace",
+    "Monomials": "budgets._Monomials",
+    "Names": "inputs.spaces.Names",
+    "Nystrom": "budgets.Nystrom",
+    "Plan": "gaussian.stream.Plan",
+    "Polynomial": "budgets.Polynomial",
+    "Positions": "inputs.spaces.Positions",
+    "RandomFourier": "budgets.RandomFourier",
+    "Ridge": "gaussian.learners.Ridge",
+    "Rule": "gaussian.rules.Rule",
+    "Stream": "gaussian.stream.Stream",
+    "Taylor": "budgets.Taylor",
+    "Window": "budgets.Window",
+    **{f"sklearn.{name}": f"{SKLEARN}.{name}" for name in KERNELS},
+    "BayesianLogistic": "glm.learners.BayesianLogistic",
+    "Belief": "glm.binary.PosteriorState",
+    "Exact": "glm.exact.Exact",
+    "Family": "glm.families.Family",
+    "History": "glm.posteriors.History",
+    "ImproperLogistic": "glm.learners.ImproperLogistic",
+    "MAPLogistic": "glm.learners.MAPLogistic",
+    "Mode": "glm.posteriors.Mode",
+    "Particles": "glm.posteriors.Particles",
+    "Recursive": "glm.posteriors.Recursive",
+    "TierneyKadane": "glm.posteriors.TierneyKadane",
+    "Delayed": "wrappers.delayed.Delayed",
+    "Lagged": "wrappers.lagged.Lagged",
+    "OSLOG": "sparse.oslog.OSLOG",
+    "SLOG": "sparse.slog.SLOG",
+    "Gaussians": "lms.gaussian_net.GaussianNetState",
+    "KLMSNet": "lms.net.KLMSNet",
+    "KernelFamily": "lms.family_net.FamilyNetState",
+    "KernelLMS": "lms.kernel_lms.KernelLMS",
+    "KernelLayer": "lms.layer.KernelLayer",
+    "AggregatingAlgorithm": "experts.aggregating.AggregatingAlgorithm",
+    "Auto": "experts.auto.Auto",
+    "Auto.State": "experts.auto.AutoState",
+    "BayesianAlgorithm": "experts.aggregating.BayesianAlgorithm",
+    "Cells": "experts.core_grid.CoreGrid",
+    "ExponentialWeights": "experts.aggregating.ExponentialWeights",
+    "Game": "losses.Game",
+    "Pool": "experts.pool.Pool",
+    "SafeLogistic": "experts.safe.SafeLogistic",
+    "SafeOSLOG": "experts.safe.SafeOSLOG",
+    "Units": "experts.units.Units",
+}
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""
 NAMES = {home: name for name, home in HOMES.items()}
 
@@ -59,22 +123,40 @@ def register(
     BY_TYPE[type_] = BY_NAME[kind.name] = kind
 
 
+def known(name: str) -> bool:
+    """Whether a kind of this name is on the list."""
+    return name in BY_NAME or name in HOMES
+
+
+def is_learner(type_: type) -> bool:
+    """Whether things of this type are learners, which a file may hold by themselves."""
+    return issubclass(type_, Saveable) and kind_of(type_) is not None
+
+
 def kind_called(name: str) -> Kind:
     """The kind of this name: one that declares its fields is loaded when it is first met."""
     if name not in BY_NAME:
         module, _, called = HOMES[name].rpartition(".")
-        declare(name, getattr(importlib.import_module(f"noregret.{module}"), called))
+        home = module if module == SKLEARN else f"noregret.{module}"
+        declare(name, getattr(importlib.import_module(home), called))
     return BY_NAME[name]
+
+
+def kind_in(stored: Any) -> Kind | None:
+    """The kind of an object in a file, if it is on the list."""
+    name = stored.get("is") if type(stored) is dict else None
+    known = type(name) is str and (name in BY_NAME or name in HOMES)
+    return kind_called(str(name)) if known else None
 
 
 def declare(name: str, type_: type) -> None:
     """Put a type with declared fields on the list."""
-    write, read = (
-        (write_learner, read_learner)
-        if issubclass(type_, OnlineLearner)
-        else (write_fields, read_fields)
-    )
-    register(type_, write, lambda f: read(f, type_), name)
+    if issubclass(type_, Stateful):
+        register(type_, write_learner, lambda f: read_learner(f, type_), name)
+    elif type_.__module__ == SKLEARN:
+        register(type_, write_kernel, lambda f: read_kernel(f, type_), name)
+    else:
+        register(type_, write_fields, lambda f: read_fields(f, type_), name)
 
 
 def kind_of(type_: type) -> Kind | None:
@@ -82,7 +164,7 @@ def kind_of(type_: type) -> Kind | None:
     if type_ not in BY_TYPE:
         home = f"{type_.__module__.removeprefix('noregret.')}.{type_.__qualname__}"
         if home in NAMES:
-            declare(NAMES[home], type_)
+            kind_called(NAMES[home])
     return BY_TYPE.get(type_)
 
 
@@ -124,8 +206,8 @@ class Writer:
         if callable(value) and not isinstance(value, type):
             return self.foreign(value, where)
         raise SnapshotError(
-            f"{where} = {abbreviated(value)} cannot be stored: it is a {_called(type(value))}, whose "
-            "state noregret does not know; take it out, or save it by its own means"
+            f"{where} = {abbreviated(value)} cannot be stored: it is a {_called(type(value))}, "
+            "whose state noregret does not know; take it out, or save it by its own means"
         )
 
     def foreign(self, function: Any, where: str) -> dict[str, Any]:
@@ -167,8 +249,7 @@ class Reader:
 
     def thing(self, stored: Any, types: tuple[type, ...], where: str) -> Any:
         """A thing of one of these types."""
-        name = stored.get("is") if type(stored) is dict else None
-        kind = BY_NAME.get(name) if type(name) is str else None
+        kind = kind_in(stored)
         if kind is None or kind.type not in types:
             wanted = " or ".join(t.__name__ for t in types)
             raise forged(where, f"= {abbreviated(stored)} is no {wanted}")
@@ -181,6 +262,13 @@ class Reader:
             raise forged(where, f"= {abbreviated(stored)} is no {' or '.join(kinds)}")
         return kind_called(str(name)).read(Fields(self, stored, f"{where}.{name}"))
 
+    def learner(self, stored: Any, where: str) -> Any:
+        """A learner of any kind."""
+        name = stored.get("is") if type(stored) is dict else None
+        if type(name) is not str or not known(name) or not is_learner(kind_called(name).type):
+            raise forged(where, f"= {abbreviated(stored)} is no learner")
+        return self.part(stored, (name,), where)
+
     def value(self, stored: Any, where: str) -> Any:
         """Whatever the user chose."""
         return decoded(stored, where, self._beyond)
@@ -188,7 +276,10 @@ class Reader:
     def _beyond(self, stored: Any, where: str) -> Any:
         if type(stored) is dict and "given" in stored:
             return self.foreign(stored, where)
-        return self.thing(stored, tuple(BY_TYPE), where)
+        kind = kind_in(stored)
+        if kind is None:
+            raise forged(where, f"= {abbreviated(stored)} is no value")
+        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
 
     def foreign(self, stored: Any, where: str) -> Any:
         """A function that the caller gives back."""
@@ -254,6 +345,42 @@ class Fields:
         if type(stored) is not dict:
             raise forged(where, "has no fields")
         return Fields(self.reader, stored, where)
+
+    def inners(self, name: str) -> list[Fields]:
+        """A list of fields within these, to be read by the caller."""
+        stored, where = self._take(name)
+        if type(stored) is not list or not all(type(inner) is dict for inner in stored):
+            raise forged(where, "is no list of fields")
+        return [Fields(self.reader, inner, f"{where}[{k}]") for k, inner in enumerate(stored)]
+
+    def named(self, name: str) -> dict[Any, Fields]:
+        """Fields within these by name, stored as pairs, to be read by the caller."""
+        stored, where = self._take(name)
+        pairs = type(stored) is list and all(
+            type(pair) is list and len(pair) == 2 and type(pair[1]) is dict for pair in stored
+        )
+        if not pairs:
+            raise forged(where, "is no list of names and fields")
+        names = [self.reader.value(pair[0], f"{where}[{k}]") for k, pair in enumerate(stored)]
+        try:
+            spread(names)
+        except TypeError as unhashable:
+            raise forged(where, f"has an invalid name: {unhashable}") from None
+        if len(set(names)) != len(names):
+            raise forged(where, "has the same name twice")
+        places = (f"{where}[{k}]" for k in range(len(names)))
+        return {n: Fields(self.reader, p[1], at) for n, p, at in zip(names, stored, places)}
+
+    def function(self, name: str) -> Any:
+        """A function that the caller gives back."""
+        stored, where = self._take(name)
+        if type(stored) is not dict:
+            raise forged(where, "names no function")
+        return self.reader.foreign(stored, where)
+
+    def has(self, name: str) -> bool:
+        """Whether a field of this name is still to be read."""
+        return name in self._stored
 
     def optional(self, name: str) -> Fields | None:
         """Fields within these, or None."""
@@ -354,6 +481,18 @@ class Fields:
         if type(stored) is not list:
             raise forged(where, "is no list")
         return [self.reader.part(s, kinds, f"{where}[{k}]") for k, s in enumerate(stored)]
+
+    def learner(self, name: str, *, optional: bool = False) -> Any:
+        """A learner of any kind, or None where that may be."""
+        stored, where = self._take(name)
+        return None if optional and stored is None else self.reader.learner(stored, where)
+
+    def records(self, name: str, width: int) -> list[list[Any]]:
+        """A list of records, each of as many values."""
+        stored, where = self._take(name)
+        if type(stored) is not list or any(type(s) is not list or len(s) != width for s in stored):
+            raise forged(where, f"is no list of records of {width} values")
+        return [[self.reader.value(v, where) for v in s] for s in stored]
 
     def numbers_or_none(self, name: str, *shape: int) -> Matrix | None:
         """An array of just this shape, finite or not; or None."""

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noregret.errors import SourceError
-from noregret.sources.ahead import ahead
 from noregret.sources.block import WORDS, Block, Reading
 from noregret.sources.delimited import read_delimited
 from noregret.sources.lines import chunks_of_file, chunks_of_pipe, whole_lines
 from noregret.sources.objects import read_json_lines, read_libsvm
+from noregret.sources.prefetch import prefetch
 from noregret.sources.queries import read_query
 from noregret.sources.tables import read_arrow, read_npz, read_parquet
 
@@ -119,7 +119,7 @@ class Source:
         # Bad rows are counted where they are read, and a state file must not count ahead.
         if self.live or self.skip_bad or self.database:
             return found
-        return ahead(found, reading.waiting)
+        return prefetch(found, reading.waiting)
 
     def _blocks(self, reading: Reading) -> Iterator[Block]:
         if self.database:
@@ -146,10 +146,8 @@ class Source:
             tables = {"parquet": read_parquet, "arrow": read_arrow, "npz": read_npz}
             yield from tables[kind](path, reading)
             return
-        if self.live:
-            chunks = chunks_of_pipe(sys.stdin.buffer, reading)
-        else:
-            chunks = chunks_of_file(path, reading)
+        stream = sys.stdin.buffer if self.live else None
+        chunks = chunks_of_pipe(stream, reading) if stream else chunks_of_file(path, reading)
         lines = whole_lines(chunks, reading, quoted=kind == "csv")
         if kind == "csv":
             yield from read_delimited(lines, reading, self._delimiter(), self.names)
@@ -158,9 +156,8 @@ class Source:
 
     def _delimiter(self) -> str | None:
         if self.delimiter is None:
-            return (
-                "\t" if self.data.lower().removesuffix(".gz").endswith((".tsv", ".tab")) else None
-            )
+            tabs = self.data.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
+            return "\t" if tabs else None
         taken = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.delimiter, self.delimiter)
         if len(taken) != 1 or taken in '"\r\n' or not taken.isascii():
             raise SourceError(f"delimiter {self.delimiter!r}: give one character, or tab")

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from noregret.inputs.values import abbreviated
 from noregret.learner.replay import module
-from noregret.sources.block import ISO, NUMBER, TIME, Block, Reading
+from noregret.sources.block import ISO, NUMBER, TIME, Block, Column, Reading
 from noregret.sources.lines import LONGEST, Lines
 
 __all__ = ["read_delimited"]
@@ -64,14 +63,7 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
         names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
     except csv.Error as problem:
         raise reading.fail(f"the header cannot be read: {problem}", number) from None
-    for i, name in enumerate(names):
-        if not name:
-            raise reading.fail(f"column {i + 1} of the header has no name", number)
-        if name in names[:i]:
-            first = names.index(name) + 1
-            raise reading.fail(
-                f"columns {first} and {i + 1} are both called {abbreviated(name)}", number
-            )
+    reading.name_columns(names, number)
     return names
 
 
@@ -87,7 +79,7 @@ def _fast(
     """What Polars makes of it; None if anything is odd."""
     if lines.count(b'"') % 2:  # a quote that does not close, perhaps
         return None
-    _settle(lines, reading, delimiter, names)
+    _infer_kinds(lines, reading, delimiter, names)
     kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
     if None in kinds.values():  # nothing but missing values so far
         return None
@@ -111,7 +103,7 @@ def _fast(
         b'"' in lines or lines.count(delimiter.encode()) != rows * (len(names) - 1)
     ):
         return None
-    columns: dict[str, Any] = {}
+    columns: dict[str, Column] = {}
     whole = []
     for name, kind in kinds.items():
         series = frame[name]
@@ -134,18 +126,13 @@ def _fast(
     return Block(columns, dict(reading.kinds), places, whole=frozenset(whole))
 
 
-def _settle(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
+def _infer_kinds(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
     """Find the kind of every column whose kind is not known yet."""
     if any(reading.uses(name) and name not in reading.kinds for name in names):
         head = lines[: lines.find(b"\n") + 1] or lines
-        _careful(
-            head,
-            0,
-            # Lone carriage returns make many rows of a line; what is bad is told when it is read.
-            Reading("", "", len(head), reading.words, reading.kinds, reading.wanted),
-            delimiter,
-            names,
-        )
+        # Lone carriage returns make many rows of a line; what is bad is told when it is read.
+        probe = Reading("", "", len(head), reading.words, reading.kinds, reading.wanted)
+        _careful(head, 0, probe, delimiter, names)
 
 
 def _careful(

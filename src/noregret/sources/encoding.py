@@ -2,8 +2,9 @@
 
 - a number is a feature of its column's name
 - text is one-hot on the fly: the feature "colour=red" exists from the first row that is red
-- dates and times are no features; with `calendar` the time column gives hour, weekday, time of year
-- a row without outcome is forecast and not learned
+- dates and times are not features; with `calendar` the time column gives hour, weekday and time
+  of year
+- rows without an outcome are forecast but not learned
 - a row without one of its features is bad, unless `missing` says what to take: zero; last, the
   last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features
 
@@ -24,8 +25,8 @@ import numpy as np
 
 from noregret.inputs.tables import Frame
 from noregret.inputs.values import abbreviated
-from noregret.sources.block import NUMBER, OTHER, TIME, Block, Reading
-from noregret.types import Integers, Vector
+from noregret.sources.block import NUMBER, OTHER, TIME, Block, Column, Gaps, Reading
+from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["MISSING", "Encoding", "Piece"]
 
@@ -43,8 +44,16 @@ class Piece(NamedTuple):
     frame: Frame
     y: Vector
     places: Integers
-    times: list[str | None] | None
+    times: Column | None
     edge: bool = True  # that of a block, or before a feature is born; else cut off for time's sake
+
+    def part(self, start: int, stop: int) -> Piece:
+        """Some of the rounds."""
+        rows = slice(start, stop)
+        times = None if self.times is None else self.times[rows]
+        return Piece(
+            self.frame.part(start, stop), self.y[rows], self.places[rows], times, self.edge
+        )
 
 
 class Birth(NamedTuple):
@@ -75,7 +84,7 @@ class Encoding:
     last: dict[int, float] = field(default_factory=dict)  # by slot
     sums: dict[int, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)  # by column: values seen
-    left_out: dict[str, None] = field(default_factory=dict)  # times that are no features
+    left_out: dict[str, None] = field(default_factory=dict)  # times, which are not features
     kinds: dict[str, str] = field(default_factory=dict)  # of columns that have had a value
     met: bool = False  # the target has been there
     rows: int = 0  # that have come in this reading
@@ -149,7 +158,7 @@ class Encoding:
         if self.calendar:
             assert self.time is not None
             X[:, : len(CALENDAR)] = _calendar(block.columns[self.time])
-        y = block.columns.get(self.target, np.full(len(block), np.nan))
+        y = np.asarray(block.columns.get(self.target, np.full(len(block), np.nan)), np.float64)
         times = None if self.time is None else block.columns.get(self.time)
         return Piece(Frame(list(self.slots), X), y, block.places, times, edge)
 
@@ -195,7 +204,7 @@ class Encoding:
             found = "" if row is None else f" ({abbreviated(values[row])} in it)"
             raise reading.fail(
                 f"the target {self.target!r} is not a column of numbers{found}: "
-                "code it as numbers first, a yes or no as 1 or 0",
+                "code it as numbers first, binary outcomes as 0 and 1",
                 None if row is None else int(block.places[row]),
             )
         if self.features is not None:
@@ -219,7 +228,9 @@ class Encoding:
         """The rows whose time is one."""
         assert self.time is not None
         if block.kinds.get(self.time) not in (TIME, None) or self.time not in block.columns:
-            raise reading.fail(f"column {self.time!r} is no column of times: --calendar needs one")
+            raise reading.fail(
+                f"column {self.time!r} is not a column of times: --calendar needs one"
+            )
         keep = np.ones(len(block), dtype=bool)
         for i, value in enumerate(block.columns[self.time]):
             try:
@@ -227,11 +238,11 @@ class Encoding:
             except (ValueError, TypeError):
                 keep[i] = False
                 gap = value is None or value != value  # NaN
-                said = "the time is missing" if gap else f"{abbreviated(value)} is no time"
+                said = "the time is missing" if gap else f"{abbreviated(value)} is not a time"
                 reading.skip(int(block.places[i]), said, self.time)
         return block if keep.all() else block.kept(keep)
 
-    def _complete(self, block: Block, used: list[str], reading: Reading) -> Any:
+    def _complete(self, block: Block, used: list[str], reading: Reading) -> Gaps:
         """Which rows have all of their features."""
         keep = np.ones(len(block), dtype=bool)
         if self.missing != "refuse":
@@ -240,17 +251,12 @@ class Encoding:
         if not gaps:
             return keep
         known = {n for n in used if not block.open or n in self.numbers or n in self.categories}
-        for i in (
-            np.flatnonzero(np.any(list(gaps.values()), axis=0))
-            if not block.open
-            else range(len(block))
-        ):
+        some = np.flatnonzero(np.any(list(gaps.values()), axis=0)).tolist()
+        for i in range(len(block)) if block.open else some:
             missed = next((n for n in gaps if n in known and gaps[n][i]), None)
             if missed is not None:
                 keep[i] = False
-                complaint = (
-                    "the value is missing: choose what to take with --missing zero|last|mean"
-                )
+                complaint = "the value is missing: choose one with --missing zero|last|mean"
                 reading.skip(int(block.places[i]), complaint, missed)
             elif block.open:
                 known.update(n for n in used if n not in gaps or not gaps[n][i])
@@ -261,7 +267,7 @@ class Encoding:
         found = []
         for j, name in enumerate(used):
             values = block.columns[name]
-            if block.kinds.get(name, NUMBER) == NUMBER:
+            if isinstance(values, np.ndarray):
                 there = None if name in self.numbers else ~np.isnan(values)
                 if there is not None and there.any():
                     found.append(Birth(int(np.argmax(there)), j, name, None))
@@ -284,8 +290,8 @@ class Encoding:
                 )
             if slot >= self.max_features:
                 raise reading.fail(
-                    f"more than {self.max_features} features, {abbreviated(feature)} the next: leave "
-                    "columns out with --features, or raise --max-features",
+                    f"more than {self.max_features} features, {abbreviated(feature)} the next: "
+                    "leave columns out with --features, or raise --max-features",
                     place,
                 )
             self.slots[feature] = slot
@@ -294,10 +300,10 @@ class Encoding:
             else:
                 self.categories.setdefault(name, {})[value] = slot
 
-    def _fill(self, X: Any, block: Block, name: str) -> None:
+    def _fill(self, X: Matrix, block: Block, name: str) -> None:
         """Write one column's features into X."""
         values, gaps = block.columns[name], block.gaps(name)
-        if block.kinds.get(name, NUMBER) == NUMBER:
+        if isinstance(values, np.ndarray):
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
                 X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
@@ -305,14 +311,14 @@ class Encoding:
             places = self.categories.get(name, {})
             slots = list(places.values())
             rows = [i for i, value in enumerate(values) if value is not None]
-            X[rows, [places[values[i]] for i in rows]] = 1.0
+            X[rows, [places[value] for value in values if value is not None]] = 1.0
         if self.missing in ("last", "mean"):
             gaps = np.zeros(len(values), dtype=bool) if gaps is None else gaps
             for slot in slots:
                 self._remember(X[:, slot], gaps, slot, self.counts.get(name, 0))
             self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())
 
-    def _remember(self, column: Vector, gaps: Any, slot: int, before: int) -> None:
+    def _remember(self, column: Vector, gaps: Gaps, slot: int, before: int) -> None:
         """Fill the gaps of one feature from what came before them."""
         there = ~gaps
         if self.missing == "mean":
@@ -327,16 +333,13 @@ class Encoding:
             self.last[slot] = float(column[-1])
 
 
-def _calendar(times: Any) -> Any:
+def _calendar(times: Column) -> Matrix:
     """Hour, weekday and time of year as the clock on the wall has them."""
     rows = np.zeros((len(times), len(CALENDAR)))
     for row, text in zip(rows, times):
         time = datetime.fromisoformat(text)
         day = 2.0 * math.pi * (time.hour + time.minute / 60.0 + time.second / 3600.0) / 24.0
         year = 2.0 * math.pi * (time.timetuple().tm_yday - 1) / 365.25
-        row[:6] = [f(k * day) for k in (1, 2) for f in (math.sin, math.cos)] + [
-            math.sin(year),
-            math.cos(year),
-        ]
+        row[:6] = [f(angle) for angle in (day, 2.0 * day, year) for f in (math.sin, math.cos)]
         row[6 + time.weekday()] = 1.0
     return rows

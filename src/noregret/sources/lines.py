@@ -144,7 +144,7 @@ def _text(lines: bytes, number: int, reading: Reading) -> bytes:
     if number == 1:
         lines = lines.removeprefix(b"\xef\xbb\xbf")
     while (at := lines.find(b"\0")) >= 0:
-        lines = _without(lines, at, number, "NUL: this is no text, or not UTF-8", reading)
+        lines = _without(lines, at, number, "NUL: this is not text, or not UTF-8", reading)
     while not lines.isascii():
         try:
             lines.decode()

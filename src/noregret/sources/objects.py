@@ -19,7 +19,7 @@ OUTCOME = "y"  # libsvm's first number
 
 
 def read_json_lines(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block]:
-    """One object a line; a key that is absent is missing, a new one joins."""
+    """One object per line; a key that is absent is missing, a new one joins."""
     names: dict[str, None] = {}
     seen = False
     for lines, number, _ in blocks:
@@ -48,7 +48,7 @@ def _object(line: bytes, place: int, reading: Reading) -> dict[str, Any] | None:
         reading.skip(place, str(problem) or "too deep")
         return None
     if not isinstance(found, dict):
-        reading.skip(place, f"{abbreviated(found)} is no object: give one object a line")
+        reading.skip(place, f"{abbreviated(found)} is not an object: give one object per line")
         return None
     return found
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from noregret.learner.replay import module
 from noregret.sources.block import Block, Reading
-from noregret.sources.tables import ROWS, batches, damaged, unique
+from noregret.sources.tables import ROWS, batches, damaged
 
 __all__ = ["read_query"]
 
@@ -61,7 +61,7 @@ def _sqlite(path: str, query: str, reading: Reading) -> Iterator[Block]:
             if cursor.description is None:
                 raise reading.fail(ONLY_SELECT)
             names = [column[0] for column in cursor.description]
-            unique(names, reading)
+            reading.name_columns(names)
             done = 0
             while rows := cursor.fetchmany(ROWS):
                 numbered = enumerate(rows, done + 1)
@@ -81,7 +81,7 @@ def _duckdb(path: str, query: str, reading: Reading) -> Iterator[Block]:
             if kinds != [duckdb.StatementType.SELECT]:
                 raise reading.fail(ONLY_SELECT)
             reader = connection.sql(query).to_arrow_reader(ROWS)
-            unique(reader.schema.names, reading)
+            reading.name_columns(reader.schema.names)
             yield from batches(reader, reading)
         finally:
             connection.close()

@@ -17,7 +17,7 @@ from noregret.inputs.values import abbreviated
 from noregret.learner.replay import module
 from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
 
-__all__ = ["ROWS", "batches", "damaged", "read_arrow", "read_npz", "read_parquet", "unique"]
+__all__ = ["ROWS", "batches", "damaged", "read_arrow", "read_npz", "read_parquet"]
 
 ROWS = 1 << 14  # rows at a time
 ODD = (
@@ -34,7 +34,7 @@ def read_parquet(path: Path, reading: Reading) -> Iterator[Block]:
         damaged(reading, arrow.ArrowException),
         parquet.ParquetFile(path, page_checksum_verification=True) as file,
     ):
-        unique(file.schema_arrow.names, reading)
+        reading.name_columns(file.schema_arrow.names)
         used = [name for name in reading.names if reading.uses(name)]
         yield from batches(file.iter_batches(batch_size=ROWS, columns=used), reading)
 
@@ -51,7 +51,7 @@ def read_arrow(path: Path, reading: Reading) -> Iterator[Block]:
         else:
             reader = ipc.open_stream(file)
             found = iter(reader)
-        unique(reader.schema.names, reading)
+        reading.name_columns(reader.schema.names)
         yield from batches(found, reading)
 
 
@@ -64,21 +64,8 @@ def damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
     except SourceError:
         raise
     except caught as problem:
-        raise reading.fail(_line(problem)) from None
-
-
-def _line(problem: Exception) -> str:
-    return " ".join(str(problem).split())[:300] or type(problem).__name__
-
-
-def unique(names: list[str], reading: Reading) -> None:
-    """Take the names of the columns: each has one, and no two the same."""
-    reading.names = list(names)
-    for i, name in enumerate(names):
-        if not name:
-            raise reading.fail(f"column {i + 1} has no name")
-        if name in names[:i]:
-            raise reading.fail(f"two columns are called {abbreviated(name)}")
+        said = " ".join(str(problem).split())[:300] or type(problem).__name__
+        raise reading.fail(said) from None
 
 
 def batches(found: Any, reading: Reading) -> Iterator[Block]:
@@ -127,9 +114,8 @@ def _kind(type_: Any) -> str | None:
     types = pa.types
     if types.is_null(type_):
         return None
-    if types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_):
-        return NUMBER
-    if types.is_decimal(type_):
+    number = types.is_boolean, types.is_integer, types.is_floating, types.is_decimal
+    if any(is_one(type_) for is_one in number):
         return NUMBER
     if types.is_dictionary(type_):
         return _kind(type_.value_type)
@@ -164,10 +150,8 @@ def _numbers(array: Any, reading: Reading) -> tuple[Any, Any]:
 
 
 def _texts(array: Any, kind: str, reading: Reading) -> list[str | None]:
-    if kind == TIME:
-        found = [None if v is None else v.isoformat() for v in array.to_pylist()]
-    else:
-        found = [None if v is None else str(v).strip() for v in array.to_pylist()]
+    shown = (lambda v: v.isoformat()) if kind == TIME else (lambda v: str(v).strip())
+    found = [None if v is None else shown(v) for v in array.to_pylist()]
     return [None if v is None or v in reading.words else v for v in found]
 
 
@@ -225,7 +209,7 @@ def _together(arrays: dict[str, _Array], reading: Reading) -> Iterator[Block]:
     lengths = {name: array.shape[0] for name, array in arrays.items()}
     T = next(iter(lengths.values()))
     if set(lengths.values()) != {T}:
-        raise reading.fail(f"the arrays have different lengths, {lengths}: give one row a round")
+        raise reading.fail(f"the arrays have different lengths, {lengths}: give one row per round")
     for start in range(0, T, ROWS):
         columns = {}
         for name, array in arrays.items():

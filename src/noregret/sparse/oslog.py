@@ -6,10 +6,10 @@ from sklearn.base import RegressorMixin
 
 from noregret._ops.sparse import PASSES, WEIGHTS
 from noregret.certificates import Certificate
+from noregret.declare.fields import Group
+from noregret.declare.parameters import positive
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import OnlineLearner
-from noregret.learner.fields import Group
-from noregret.learner.parameters import positive
 from noregret.sparse.path import ShrinkageReplay
 from noregret.sparse.state import OSLOGState, sparsity
 from noregret.types import Normal, Row, Vector

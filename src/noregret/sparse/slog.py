@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from noregret._ops import sparse as ops
 from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
-from noregret.errors import FeatureError, MergeError, ParameterError, abbreviated
-from noregret.gaussian.base import NotFitted, positive
-from noregret.inputs.spaces import Names, space_for_table
+from noregret.declare.fields import Array, Count, Group, Part, Real
+from noregret.declare.parameters import POSITIVE, Parameter
+from noregret.errors import FeatureError
+from noregret.inputs.spaces import FeatureSpace, space_for_table
 from noregret.inputs.values import outcome_column
-from noregret.learner.saving import Saveable
+from noregret.learner.base import Stateful
 from noregret.sparse.state import check_features, check_outcome, sparsity
-from noregret.types import Vector
+from noregret.types import Outcomes, Table, Vector
 
-__all__ = ["SLOG"]
+__all__ = ["SLOG", "SLOGState"]
 
 
-class SLOG(RegressorMixin, Saveable, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class SLOGState:
+    """What SLOG found; it never changes."""
+
+    __slots__ = ("coef", "intercept", "n_iter", "space")
+
+    FIELDS = (
+        Part("door", ("Positions", "Names"), of="space", size="n"),
+        Array("coef", ("n",)),
+        Real("intercept"),
+        Count("n_iter"),
+    )
+
+    def __init__(self, space: FeatureSpace, coef: Vector, intercept: float, n_iter: int) -> None:
+        self.space, self.coef, self.intercept, self.n_iter = space, coef, intercept, n_iter
+
+    def copy(self) -> Self:
+        """One that shares nothing with this one."""
+        return type(self)(self.space, self.coef.copy(), self.intercept, self.n_iter)
+
+    def predict_rows(self, X: Table) -> Vector:
+        """X w, plus the intercept."""
+        xs, space, _ = self.space.encode_rows(X)
+        if space.size != self.space.size:
+            raise FeatureError(f"X has {space.size} features, SLOG has {self.space.size}")
+        forecasts: Vector = xs @ self.coef + self.intercept
+        return forecasts
+
+
+class SLOG(RegressorMixin, Stateful[SLOGState]):  # type: ignore[misc]  # scikit-learn is untyped
     """Shrinkage via the limit of Gibbs on a batch: the fixed point itself, which is the lasso.
 
     Makes |y - Xw|^2 + 2a|w|_1 least, a = `shrinkage`: scikit-learn's Lasso with alpha = a/T.
@@ -39,28 +69,24 @@ class SLOG(RegressorMixin, Saveable, BaseEstimator):  # type: ignore[misc]  # sc
     array([ 1.79,  0.  ,  0.  , -0.89,  0.  ])
     """
 
-    coef_: Vector
-    intercept_: float
-    n_iter_: int
-    n_features_in_: int
-    _fit: tuple[Any, Vector, float]  # what all forecasts are made from
+    STATE = Group("state", SLOGState)
+    _merge_refusal = "it keeps its weights, not the batch"
+    _parameters: ClassVar[Mapping[str, Parameter]] = {
+        "shrinkage": Parameter(POSITIVE, "a > 0: the more, the sparser")
+    }
 
     def __init__(self, shrinkage: float = 1.0, *, fit_intercept: bool = False) -> None:
         self.shrinkage = shrinkage
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Table, y: Outcomes) -> Self:
         """Find the fixed point, from the ridge solution on."""
-        a = positive("shrinkage", self.shrinkage)
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ParameterError(
-                f"fit_intercept = {abbreviated(self.fit_intercept)}: it must be True or False"
-            )
+        a, centred = self._checked("shrinkage"), self._checked("fit_intercept")
         space, (xs, _) = space_for_table(X)
         ys = outcome_column(y, len(xs))
         check_features(xs)
         check_outcome(float(np.abs(ys).max()))
-        centre = (xs.mean(axis=0), ys.mean()) if self.fit_intercept else (0.0, 0.0)
+        centre = (xs.mean(axis=0), ys.mean()) if centred else (0.0, 0.0)
         F, v = xs - centre[0], ys - centre[1]
         n = F.shape[1]
         gram, state = F.T @ F, np.zeros((STATE_ROWS, n))
@@ -71,37 +97,27 @@ class SLOG(RegressorMixin, Saveable, BaseEstimator):  # type: ignore[misc]  # sc
         passes = int(ops.refine(gram, state, np.zeros((n, n)), a, 0.0, math.inf))
         w: Vector = state[WEIGHTS].copy()
         w[np.abs(w) * np.diagonal(gram) <= ops.LIVE * a] = 0.0
-        self._keep(space, w, float(centre[1] - np.dot(w, np.broadcast_to(centre[0], n))), passes)
+        intercept = float(centre[1] - np.dot(w, np.broadcast_to(centre[0], n)))
+        with self._lock:
+            self._state = SLOGState(space, w, intercept, passes)
         return self
 
-    def _keep(self, space: Any, w: Vector, intercept: float, passes: int) -> None:
-        """Take over the result of a fit; other threads see the one before or this one."""
-        kept = {"coef_": w, "intercept_": intercept, "n_iter_": passes, "n_features_in_": w.size}
-        if isinstance(space, Names) and all(isinstance(name, str) for name in space.slots):
-            kept["feature_names_in_"] = np.array(list(space.slots), dtype=object)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(kept, _fit=(space, w, intercept))
+    # What was learned: one state, which never changes, so that no lock is needed ---------------
 
-    def predict(self, X: Any) -> Vector:
-        """X w, plus the intercept."""
-        if not hasattr(self, "_fit"):
-            raise NotFitted("this SLOG has learned nothing yet: call fit first")
-        known, w, intercept = self._fit
-        xs, space, _ = known.encode_rows(X)
-        if space.size != w.size:
-            raise FeatureError(f"X has {space.size} features, SLOG has {w.size}")
-        forecasts: Vector = xs @ w + intercept
-        return forecasts
+    @property
+    def coef_(self) -> Vector:
+        """The weights."""
+        return self._learned().coef
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    @property
+    def intercept_(self) -> float:
+        """What is added to x'w."""
+        return self._learned().intercept
 
-    def merge(self, other: Any) -> Self:  # noqa: ARG002  # as those that can merge have it
-        """Refuse to merge, and say why."""
-        raise MergeError("SLOG cannot be merged exactly: it keeps its weights, not the batch")
+    @property
+    def n_iter_(self) -> int:
+        """How many passes it took."""
+        return self._learned().n_iter
 
     @property
     def sparsity_(self) -> float:

@@ -21,10 +21,10 @@ from noregret._ops.sparse import (
     WEIGHTS,
 )
 from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Mismatch, Part
 from noregret.errors import FeatureError, NumericalError, OutcomeError
 from noregret.inputs.spaces import FeatureSpace
 from noregret.inputs.values import outcome, outcome_column, require_rows
-from noregret.learner.fields import Array, Mismatch, Part
 from noregret.learner.state import VectorState
 from noregret.sparse import theorems
 from noregret.sparse.path import ShrinkageReplay

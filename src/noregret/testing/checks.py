@@ -9,8 +9,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,12 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
-from noregret.errors import FeatureError, InputError
-from noregret.types import Matrix, Vector
+from noregret.errors import FeatureError, InputError, NoRegretError, NotLearnedError
+from noregret.learner.base import OnlineLearner
+from noregret.types import Matrix, Outcome, Row, Vector
 
 __all__ = ["CHECKS", "Check"]
 
-Check = Callable[[Any], None]
+Subject = OnlineLearner[Any]
+Check = Callable[[Subject], None]
 
 
 @contextmanager
@@ -36,7 +40,7 @@ def refused_as(error: type[Exception]) -> Iterator[None]:
     raise AssertionError(f"{error.__name__} was not raised")
 
 
-def _stream(learner: Any, rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vector]:
+def _stream(learner: Subject, rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vector]:
     """Rows, and outcomes of the kind that the learner takes: numbers in [-1, 1], or labels."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, size=(rounds, 3))
@@ -45,7 +49,7 @@ def _stream(learner: Any, rounds: int = 40, seed: int = 0) -> tuple[Matrix, Vect
     return X, (y > 0.0).astype(np.float64) if binary else y
 
 
-def _inner(learner: Any) -> Any:
+def _inner(learner: Subject) -> object:
     """The learner that a wrapper was given."""
     return getattr(learner, "learner", learner)
 
@@ -54,32 +58,32 @@ def _named(x: Vector) -> dict[str, float]:
     return {f"x{i}": float(v) for i, v in enumerate(x)}
 
 
-def _predict(learner: Any, x: Any) -> float:
+def _predict(learner: Subject, x: Row) -> float:
     """The forecast at x; one that waits for its outcome is dropped again."""
     said = learner.predict_one(x)
     if hasattr(said, "number"):
-        learner.drop(said)
+        getattr(learner, "drop")(said)  # noqa: B009  # a Delayed has it
     return float(said)
 
 
-def _learn(learner: Any, x: Any, y: Any) -> None:
+def _learn(learner: Subject, x: Row, y: Outcome) -> None:
     """Learn a round; where outcomes go by ticket, that of a forecast made now."""
     learner.learn_one(learner.predict_one(x) if _by_ticket(learner) else x, y)
 
 
-def _by_ticket(learner: Any) -> bool:
+def _by_ticket(learner: Subject) -> bool:
     """Whether outcomes go by ticket, so that no table can be replayed."""
     return hasattr(learner, "drop")
 
 
-def check_forecasts_before_it_has_learned(learner: Any) -> None:
+def check_forecasts_before_it_has_learned(learner: Subject) -> None:
     """A stream starts with a forecast."""
     X, _ = _stream(learner)
     assert np.isfinite(_predict(copy.deepcopy(learner), X[0]))
     assert np.isfinite(_predict(copy.deepcopy(learner), _named(X[0])))
 
 
-def check_forecasting_changes_nothing(learner: Any) -> None:
+def check_forecasting_changes_nothing(learner: Subject) -> None:
     """Any number of forecasts between two rounds leaves the next ones as they were."""
     X, y = _stream(learner)
     quiet, chatty = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -91,7 +95,7 @@ def check_forecasting_changes_nothing(learner: Any) -> None:
         assert _predict(quiet, x) == _predict(chatty, x)
 
 
-def check_replay_is_the_loop(learner: Any) -> None:
+def check_replay_is_the_loop(learner: Subject) -> None:
     """Many rounds at once go as they would one at a time; where outcomes go by ticket: refused."""
     X, y = _stream(learner)
     one, many = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -111,7 +115,7 @@ def check_replay_is_the_loop(learner: Any) -> None:
     assert many.n_samples_seen_ == one.n_samples_seen_ == len(X)
 
 
-def check_names_and_positions_agree(learner: Any) -> None:
+def check_names_and_positions_agree(learner: Subject) -> None:
     """The order of names never matters, and names forecast what positions do."""
     X, y = _stream(learner)
     positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -122,7 +126,7 @@ def check_names_and_positions_agree(learner: Any) -> None:
         _learn(names, _named(x), outcome)
 
 
-def check_one_feature_by_name(learner: Any) -> None:
+def check_one_feature_by_name(learner: Subject) -> None:
     """A mapping with one name is a vector with one entry."""
     X, y = _stream(learner)
     positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
@@ -132,7 +136,7 @@ def check_one_feature_by_name(learner: Any) -> None:
         _learn(names, {"x0": float(x[0])}, outcome)
 
 
-def check_certificates_hold(learner: Any) -> None:
+def check_certificates_hold(learner: Subject) -> None:
     """Every certificate holds in every round, and is plain JSON."""
     X, y = _stream(learner)
     for t, (x, outcome) in enumerate(zip(X, y, strict=True), start=1):
@@ -145,12 +149,12 @@ def check_certificates_hold(learner: Any) -> None:
             assert json.loads(certificate.to_json())["name"] == certificate.name
 
 
-def check_refusals_change_nothing(learner: Any) -> None:
+def check_refusals_change_nothing(learner: Subject) -> None:
     """A round that is refused leaves no trace."""
     X, y = _stream(learner)
     clean, tried = copy.deepcopy(learner), copy.deepcopy(learner)
     for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
-        bad: list[tuple[Any, Any]] = [
+        bad: list[tuple[Row, Outcome]] = [
             (x * np.nan, 0.0),
             (x, np.nan),
             (x, None),
@@ -167,7 +171,7 @@ def check_refusals_change_nothing(learner: Any) -> None:
         assert _predict(clean, X[0]) == _predict(tried, X[0])
 
 
-def check_copies_are_independent(learner: Any) -> None:
+def check_copies_are_independent(learner: Subject) -> None:
     """A copy goes on bit for bit, and neither sees what the other learns."""
     X, y = _stream(learner)
     for x, outcome in zip(X[:20], y, strict=False):
@@ -182,7 +186,7 @@ def check_copies_are_independent(learner: Any) -> None:
     assert [_predict(one, x) for x in X] == [_predict(other, x) for x in X]
 
 
-def check_empty_tables_are_refused(learner: Any) -> None:
+def check_empty_tables_are_refused(learner: Subject) -> None:
     """A table without rows is refused as features are, before and after learning."""
     if _by_ticket(learner):
         return
@@ -193,10 +197,10 @@ def check_empty_tables_are_refused(learner: Any) -> None:
                 call(X[:0], y[:0])
 
 
-def check_tables_come_back_in_their_library(learner: Any) -> None:
-    """A replay of a frame of pandas, Polars or Arrow gives one of the same library, where it is here.
+def check_tables_come_back_in_their_library(learner: Subject) -> None:
+    """A replay of a frame of pandas, Polars or Arrow gives one of the same library.
 
-    The features are counted, and their names kept.
+    Libraries that are not loaded are left out.
     """
     if _by_ticket(learner):
         return
@@ -209,9 +213,112 @@ def check_tables_come_back_in_their_library(learner: Any) -> None:
         one = copy.deepcopy(learner)
         replay = one.replay(getattr(module, make)(columns), y)
         assert type(replay.to_frame()).__module__.partition(".")[0] == library
-        lags = len(getattr(learner, "lags", ()))
-        assert one.n_features_in_ - lags in (3, 3 - lags)
-        assert list(one.feature_names_in_)[:3] == ["x0", "x1", "x2"]
+        _knows_its_features(one)
+
+
+def check_features_are_counted_and_named(learner: Any) -> None:
+    """What goes in is counted, by position or by name, and names are kept; none before learning."""
+    X, y = _stream(learner)
+    positions, names = copy.deepcopy(learner), copy.deepcopy(learner)
+    for one in (positions, names):
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            with refused_as(NotLearnedError):
+                getattr(one, attribute)
+    _learn(positions, X[0], y[0])
+    _learn(names, _named(X[0]), y[0])
+    assert positions.n_features_in_ == 3
+    assert not hasattr(positions, "feature_names_in_")
+    _knows_its_features(names)
+
+
+def _knows_its_features(learner: Any) -> None:
+    assert learner.n_features_in_ == 3
+    assert list(learner.feature_names_in_) == ["x0", "x1", "x2"]
+
+
+class _Once:
+    """A table that can be read a single time, as a stream can."""
+
+    def __init__(self, X: Matrix) -> None:
+        self.X, self.shape, self.reads = X, X.shape, 0
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __array__(self, *_: object, **__: object) -> Matrix:
+        self.reads += 1
+        assert self.reads == 1, "the table was read a second time"
+        return self.X.copy()
+
+
+def check_tables_are_read_once(learner: Any) -> None:
+    """What can be read only once is enough for every call that takes a table."""
+    if _by_ticket(learner):
+        return
+    X, y = _stream(learner)
+    one, twin = copy.deepcopy(learner), copy.deepcopy(learner)
+    for call in ("fit", "partial_fit", "replay"):
+        getattr(one, call)(_Once(X), y)
+        getattr(twin, call)(X, y)
+    assert_allclose(one.predict(_Once(X)), twin.predict(X), rtol=0.0, atol=0.0)
+
+
+def check_readers_see_one_state(learner: Any) -> None:
+    """While another thread fits two streams by turns, a read is of the one or of the other."""
+    if _by_ticket(learner):
+        return
+    X, y = _stream(learner, 12)
+    streams = [(X[:, :2], y), (X[:9], y[:9])]
+    reads = _reads(learner, X)
+    expected = []
+    for stream in streams:
+        twin = copy.deepcopy(learner).fit(*stream)
+        expected.append([_said(read, twin) for read in reads])
+    learner.fit(*streams[0])
+    stop = threading.Event()
+
+    def fit_by_turns() -> None:
+        while not stop.is_set():
+            for stream in streams:
+                learner.fit(*stream)
+
+    thread, interval = threading.Thread(target=fit_by_turns), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        for _ in range(3):
+            for k, read in enumerate(reads):
+                assert _said(read, learner) in [said[k] for said in expected]
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+
+
+def _reads(learner: Any, X: Matrix) -> list[Callable[[Any], Any]]:
+    """What can be asked of this learner that has several parts."""
+    found: list[Callable[[Any], Any]] = [
+        lambda one: one.predict(X[:, :2]),
+        lambda one: one.predict(X),
+        lambda one: one.n_features_in_,
+        lambda one: str(one.certificate()),
+    ]
+    if hasattr(type(learner), "coef_"):
+        found.append(lambda one: one.coef_)
+    if hasattr(type(learner), "predict_proba"):
+        found.append(lambda one: one.predict_proba(X))
+    if "return_std" in inspect.signature(learner.predict).parameters:
+        found.append(lambda one: np.array(one.predict(X, return_std=True)))
+    return found
+
+
+def _said(read: Callable[[Any], Any], learner: Any) -> Any:
+    """What a read gives, such that == compares all of it; or which error."""
+    try:
+        said = read(learner)
+    except NoRegretError as refusal:
+        return type(refusal)
+    return said.tolist() if isinstance(said, np.ndarray) else said
 
 
 CHECKS: tuple[Check, ...] = (
@@ -225,4 +332,7 @@ CHECKS: tuple[Check, ...] = (
     check_copies_are_independent,
     check_empty_tables_are_refused,
     check_tables_come_back_in_their_library,
+    check_features_are_counted_and_named,
+    check_tables_are_read_once,
+    check_readers_see_one_state,
 )

@@ -9,34 +9,35 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
-from numbers import Integral
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Self, TypeVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from noregret._ops.ledger import add
 from noregret.certificates import Assumption, Certificate
+from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.errors import (
+    FeatureError,
     InputError,
     NotLearnedError,
     NumericalError,
-    OutcomeError,
-    ParameterError,
     abbreviated,
     wrapping,
 )
-from noregret.gaussian.base import NotFitted
-from noregret.inputs import values as features
+from noregret.inputs import values
+from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.tables import Frame
-from noregret.learner.holder import Holder
+from noregret.learner.base import Learner
 from noregret.learner.replay import Replay
 from noregret.learner.saving import ours
-from noregret.types import Matrix, Vector
+from noregret.types import Bernoulli, Matrix, Mixture, Normal, Outcome, Outcomes, Row, Table, Vector
+from noregret.wrappers.inner import Wrapper, certificates_of, forecast_of, private_copy, space_of
 
 __all__ = ["LagBuffer", "Lagged"]
 
-LONGEST = 100_000  # the longest lag
+V = TypeVar("V")
 
 
 class LagBuffer:
@@ -47,40 +48,214 @@ class LagBuffer:
     best expert for all rounds.  At horizon 1 there is none.
     """
 
-    __slots__ = ("ahead", "learner", "loss", "past", "rounds", "waiting")
+    __slots__ = ("ahead", "horizon", "lags", "learner", "loss", "past", "rounds", "waiting")
 
-    def __init__(self, learner: Any, reach: int, ahead: Any = None) -> None:
+    FIELDS = (
+        AnyLearner("learner"),
+        AnyLearner("ahead", optional=True),
+        Array("past", ("longest lag",)),
+        Records("waiting", ("a round that waits", "y")),
+        Count("rounds"),
+        Array("loss", (2,), finite=False),
+    )
+    SCRATCH = ("horizon", "lags")  # as the parameters say
+
+    def __init__(
+        self, learner: Learner, lags: list[int], horizon: int, ahead: Learner | None = None
+    ) -> None:
         self.learner, self.ahead = learner, ahead
-        self.past: Vector = np.zeros(reach)  # the last outcomes that are known, the newest last
-        self.waiting: list[tuple[Any, float]] = []  # (x with its lags, y), the oldest first
+        self.lags, self.horizon = lags, horizon
+        self.past: Vector = np.zeros(max(lags))  # the last outcomes known, the newest last
+        self.waiting: list[tuple[Row, float]] = []  # (x with its lags, y), the oldest first
         self.rounds = 0
         self.loss: Vector = np.zeros(2)  # square loss at horizons > 1; compensated
 
-    def forecast(self, full: Any) -> float:
+    @classmethod
+    def restored(
+        cls,
+        learner: Learner,
+        ahead: Learner | None,
+        past: Vector,
+        waiting: Iterable[tuple[Row, object]],
+        rounds: int,
+        loss: Vector,
+    ) -> Self:
+        """The state of these values; the learner around it knows lags and horizon."""
+        found = cls(learner, [1], 1, ahead)
+        found.past, found.rounds, found.loss = past, rounds, loss
+        for x, y in waiting:
+            if type(y) is not float or not isinstance(x, np.ndarray | dict):
+                raise Mismatch("has an invalid round that waits")
+            found.waiting.append((x, y))
+        if ahead is not None and type(ahead) is not type(learner):
+            raise Mismatch("has a twin of another kind")
+        return found
+
+    def set_lags(self, lags: list[int], horizon: int) -> None:
+        """Go on with these, which must be those that this was learned with."""
+        if len(self.past) != max(lags) or (self.ahead is None) != (horizon == 1):
+            raise Mismatch("was learned with other lags or at another horizon")
+        if len(self.waiting) > min(self.rounds, horizon - 1):
+            raise Mismatch("has too many rounds that wait")
+        self.lags, self.horizon = lags, horizon
+
+    @property
+    def space(self) -> FeatureSpace | None:
+        """The features of x: those of the learner without the lags."""
+        space = space_of(self.learner if self.ahead is None else self.ahead)
+        if isinstance(space, Names):
+            lags = {f"lag {k}" for k in self.lags}
+            return Names(name for name in space.slots if name not in lags)
+        return None if space is None else Positions(space.size - len(self.lags))
+
+    def copy(self) -> Self:
+        """One that shares nothing with this one."""
+        return copy.deepcopy(self)
+
+    # One round ------------------------------------------------------------------------------
+
+    def with_lags(self, x: Row) -> Row:
+        """x and the lags."""
+        known = [float(self.past[-k]) for k in self.lags]
+        if x is None:
+            return np.array(known)
+        mapping = values.as_mapping(x)
+        if mapping is not None:
+            return dict(mapping) | self._by_name(mapping, known)
+        empty = hasattr(x, "__len__") and not isinstance(x, str | bytes) and len(x) == 0
+        return np.concatenate([np.empty(0) if empty else values.row(x), known])
+
+    def _by_name(self, taken: Collection[object], given: Sequence[V]) -> dict[str, V]:
+        """What is given for each lag, by its name, which no feature of x may have taken."""
+        named = {f"lag {k}": value for k, value in zip(self.lags, given)}
+        for name in named:
+            if name in taken:
+                raise InputError(f"x has a feature called {name!r}, which is the name of a lag")
+        return named
+
+    def predict(self, x: Row) -> float:
+        """The forecast at x."""
+        return self._forecast(self.with_lags(x))
+
+    def _forecast(self, full: Row) -> float:
         """The learner's forecast at x with its lags."""
-        with wrapping("the learner", InputError):
-            said = self.learner.predict_one(full)
-        return said if type(said) is float else features.number(said, "the forecast", InputError)
+        said = forecast_of(self.learner, full)
+        return said if type(said) is float else values.number(said, "the forecast", InputError)
 
-    def sure(self, y: float) -> bool:
-        """Whether the learner is one of ours and sure to learn what it has forecast."""
-        return ours(self.learner) and self.learner._takes(y)
+    def learn(self, x: Row, y: Outcome) -> Self:
+        """Learn one round."""
+        self.step(x, values.outcome(y))
+        return self
 
-    def learn_ahead(self, full: Any, y: float, known: Any, value: float) -> None:
+    def step(self, x: Row, y: float) -> float:
+        """Learn one round; its forecast.  What is refused changes nothing."""
+        full = self.with_lags(x)
+        forecast = self._forecast(full)
+        known, value = full, y
+        if self.ahead is not None:  # else the learner keeps its own books
+            apart = y - forecast
+            loss = apart * apart
+            if not math.isfinite(loss):
+                raise NumericalError(
+                    f"y = {y!r}: the square of its distance from the forecast {forecast!r} does "
+                    "not fit in float64; rescale the features"
+                )
+            waiting = [*self.waiting, (full, y)]
+            due = len(waiting) >= self.horizon
+            known, value = waiting.pop(0) if due else (None, math.nan)
+            self._learn_both(self.ahead, full, y, known, value)
+            self.waiting = waiting
+            add(self.loss[None], 0, loss)
+        else:
+            with wrapping("the learner", InputError):
+                self.learner.learn_one(full, y)
+        if known is not None:
+            self.past = np.append(self.past[1:], value)
+        self.rounds += 1
+        return forecast
+
+    def _learn_both(self, ahead: Learner, full: Row, y: float, known: Row, value: float) -> None:
         """The twin learns a round and the learner one that is known now; or neither does.
 
         The twin goes first.  What it took, the learner takes too, unless it runs a caller's code
         or nothing is known of it: then the twin learns as a copy.
         """
-        ahead = self.ahead if known is None or self.sure(y) else copy.deepcopy(self.ahead)
+        ahead = ahead if known is None or self.sure(y) else copy.deepcopy(ahead)
         with wrapping("the learner", InputError):
             ahead.learn_one(full, y)
             if known is not None:
                 self.learner.learn_one(known, value)
         self.ahead = ahead
 
+    def sure(self, y: float) -> bool:
+        """Whether the learner is one of ours and sure to learn what it has forecast."""
+        return ours(self.learner) and self.learner._takes(y)
 
-class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is untyped
+    # Many rounds ----------------------------------------------------------------------------
+
+    def predict_rows(self, X: Table) -> Vector:
+        """Forecasts of the round to come at every row, all from the outcomes known now."""
+        return np.array([self.predict(x) for x in _rows(*_table(X))])
+
+    def replay(self, X: Table, y: Outcomes) -> tuple[Self, Replay]:
+        """Predict-then-learn over rows, on a copy."""
+        size = _length(y, "y") if X is None else _length(X, "X")
+        if not size:
+            raise FeatureError("there are no rows: give at least one round")
+        ys = values.outcome_column(y, size)
+        xs, names = (np.empty((size, 0)), None) if X is None else _table(X)
+        after = self.copy()
+        run = after._at_once if self.horizon == 1 else after._one_by_one
+        return after, run(xs, names, ys)
+
+    def _at_once(self, xs: Matrix, names: list[object] | None, ys: Vector) -> Replay:
+        """Horizon 1: every lag is an outcome of an earlier round, so all rows are known."""
+        series = np.concatenate([self.past, ys])
+        reach, T = len(self.past), len(ys)
+        full = np.column_stack([xs, *(series[reach - k : reach - k + T] for k in self.lags)])
+        table: Table = full
+        if names is not None:
+            table = Frame([*names, *self._by_name(names, self.lags)], full)
+        if not hasattr(self.learner, "replay"):
+            raise InputError(
+                f"{type(self.learner).__name__} has no replay: learn its rounds one by one"
+            )
+        with wrapping("the learner", InputError):
+            replay: Replay = self.learner.replay(table, ys)
+        self.past = series[-reach:].copy()
+        self.rounds += T
+        return replay
+
+    def _one_by_one(self, xs: Matrix, names: list[object] | None, ys: Vector) -> Replay:
+        rounds = zip(_rows(xs, names), ys.tolist(), strict=True)
+        forecasts = np.array([self.step(x, y) for x, y in rounds])
+        return Replay(
+            forecast=forecasts,
+            mean=None,
+            spread=None,
+            loss=(ys - forecasts) ** 2,
+            certificate=self.certificates()[0],
+        )
+
+    def certificates(self) -> list[Certificate]:
+        """Those of the learner at horizon 1; else what was paid beside the best in hindsight."""
+        if self.ahead is None:
+            return certificates_of(self.learner)
+        h = self.horizon
+        report = Certificate(
+            name=f"horizon {h}, no theorem",
+            kind="report",
+            rounds=self.rounds,
+            loss=float(self.loss.sum()),
+            comparator=next((c.comparator for c in certificates_of(self.ahead)), math.nan),
+            bound=None,
+            statement=f"sum (y - g)^2, forecasts made {h} rounds ahead; no bound is known",
+            assumptions=(Assumption("forecasts follow the last outcome", met=False),),
+        )
+        return [report]
+
+
+class Lagged(RegressorMixin, Wrapper[LagBuffer]):  # type: ignore[misc]  # scikit-learn is untyped
     """Past outcomes as features for any learner, with no look into the future.
 
     x may be empty (None, an empty mapping or vector): a bare series.  Lags come after the features
@@ -109,278 +284,64 @@ class Lagged(RegressorMixin, Holder):  # type: ignore[misc]  # scikit-learn is u
     'report'
     """
 
-    _state: LagBuffer | None
+    STATE = Group("state", LagBuffer)
 
-    def __init__(self, learner: Any, lags: Sequence[int] = (1,), horizon: int = 1) -> None:
+    def __init__(self, learner: Learner, lags: Sequence[int] = (1,), horizon: int = 1) -> None:
         self.learner = learner
         self.lags = lags
         self.horizon = horizon
 
-    def _lags(self) -> list[int]:
-        lags = self.lags
-        if (
-            not isinstance(lags, list | tuple | range | np.ndarray)
-            or getattr(lags, "ndim", 1) != 1
-            or not len(lags)
-        ):
-            raise ParameterError(
-                f"lags = {abbreviated(lags)}: give a list of whole numbers, such as [1, 2]"
-            )
-        for k in lags:
-            if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= int(k) <= LONGEST:
-                raise ParameterError(
-                    f"lags = {abbreviated(lags)}: each a whole number, 1 to {LONGEST:,}"
-                )
-        if len({int(k) for k in lags}) != len(lags):
-            raise ParameterError(f"lags = {abbreviated(lags)}: a lag comes twice")
-        return [int(k) for k in lags]
-
-    def _horizon(self) -> int:
-        h = self.horizon
-        if not isinstance(h, Integral) or isinstance(h, bool) or not 1 <= int(h) <= LONGEST:
-            raise ParameterError(
-                f"horizon = {abbreviated(h)}: it must be a whole number, 1 to {LONGEST:,}"
-            )
-        return int(h)
-
     def _begin(self) -> LagBuffer:
-        given = self.learner
-        if not hasattr(given, "predict_one") or isinstance(given, type):
-            raise ParameterError(f"learner = {features.abbreviated(given)}: give a learner")
-        if isinstance(given, Holder) and given._tickets:
-            raise ParameterError(
-                f"learner = {features.abbreviated(given)}: it forecasts by ticket; give the Lagged to "
-                "Delayed instead"
-            )
-        with wrapping("a copy of the learner", ParameterError):
-            twin = copy.deepcopy(given) if self._horizon() > 1 else None
-            return LagBuffer(copy.deepcopy(given), max(self._lags()), twin)
+        lags, horizon = self._checked("lags"), self._checked("horizon")
+        ahead = private_copy(self.learner) if horizon > 1 else None
+        return LagBuffer(private_copy(self.learner), lags, horizon, ahead)
 
-    def _learned(self) -> LagBuffer:
-        if self._state is None:
-            raise NotFitted("this Lagged has learned nothing yet: call learn_one or fit first")
-        return self._state
+    def _accept(self, state: LagBuffer) -> None:
+        state.set_lags(self._checked("lags"), self._checked("horizon"))
+        self._state = state
 
-    # One round ------------------------------------------------------------------------------
-
-    def _with_lags(self, x: Any, past: Vector) -> Any:
-        """x and the lags."""
-        lags = self._lags()
-        values = [float(past[-k]) for k in lags]
-        if x is None:
-            return np.array(values)
-        mapping = features.as_mapping(x)
-        if mapping is None:
-            return np.concatenate([np.empty(0) if _empty(x) else features.row(x), values])
-        return {**mapping, **_named(mapping, lags, values)}
-
-    def predict_one(self, x: Any = None) -> float:
+    def predict_one(self, x: Row = None) -> float:
         """Forecast the outcome of the round to come, h rounds after the last that is used."""
         with self._lock:
-            line = self._state or self._begin()
-            return line.forecast(self._with_lags(x, line.past))
+            return (self._state or self._begin()).predict(x)
 
-    def predictive(self, x: Any = None) -> Any:
+    def predictive(self, x: Row = None) -> Normal | Bernoulli | Mixture:
         """The forecast as a distribution, where the learner has one."""
         with self._lock:
-            line = self._state or self._begin()
-            full = self._with_lags(x, line.past)
-            if not hasattr(line.learner, "predictive"):
-                raise NotLearnedError(f"{type(line.learner).__name__} forecasts no distribution")
+            state = self._state or self._begin()
+            full = state.with_lags(x)
+            if not hasattr(state.learner, "predictive"):
+                raise NotLearnedError(f"{type(state.learner).__name__} has no distribution")
             with wrapping("the learner", InputError):
-                return line.learner.predictive(full)
-
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn that the round had x and the outcome y; at horizon h it counts h - 1 rounds on."""
-        with self._lock:
-            line = self._state or self._begin()
-            self._step(line, x, features.outcome(y))
-            self._state = line
-
-    def _step(self, line: LagBuffer, x: Any, y: float) -> float:
-        """One round; its forecast.  What is refused changes nothing."""
-        full = self._with_lags(x, line.past)
-        forecast = line.forecast(full)
-        known, value = full, y
-        if line.ahead is not None:  # else the learner keeps its own books
-            apart = y - forecast
-            loss = apart * apart
-            if not math.isfinite(loss):
-                raise NumericalError(
-                    f"y = {y!r}: the square of its distance from the forecast {forecast!r} does "
-                    "not fit in float64; rescale the features"
-                )
-            waiting = [*line.waiting, (full, y)]
-            due = len(waiting) >= self._horizon()
-            known, value = waiting.pop(0) if due else (None, math.nan)
-            line.learn_ahead(full, y, known, value)
-            line.waiting = waiting
-            _add(line.loss, loss)
-        else:
-            with wrapping("the learner", InputError):
-                line.learner.learn_one(full, y)
-        if known is not None:
-            line.past = np.append(line.past[1:], value)
-        line.rounds += 1
-        return forecast
+                forecast: Normal | Bernoulli | Mixture = state.learner.predictive(full)
+                return forecast
 
     def _takes(self, y: float) -> bool:
         """Whether a round is sure to be learned whose x has just been forecast."""
-        line = self._state
-        return line is not None and line.ahead is None and line.sure(y)
-
-    # Many rounds ----------------------------------------------------------------------------
-
-    def replay(self, X: Any, y: Any) -> Replay:
-        """Predict-then-learn over all rows, as the loop over rounds would go; X None: a series."""
-        with self._lock:
-            return self._run(self._state, X, y)
-
-    def _run(self, held: Any, X: Any, y: Any) -> Replay:
-        line = copy.deepcopy(held) or self._begin()
-        xs, names, ys = self._rows(X, y)
-        if self._horizon() == 1:
-            replay = self._at_once(line, xs, names, ys)
-        else:
-            replay = self._one_by_one(line, xs, names, ys)
-        self._state = line
-        return replay
-
-    def _rows(self, X: Any, y: Any) -> tuple[Matrix, list[Any] | None, Vector]:
-        X = features.as_frame(X)
-        size = _length(y, "y") if X is None else _length(X, "X")
-        if not size:
-            raise InputError("there are no rows: give at least one round")
-        table, scalar = features.outcome_table(y, size)
-        if not scalar:
-            raise OutcomeError(
-                f"y has {table.shape[1]} outcomes a round: Lagged takes one outcome a round"
-            )
-        if X is None:
-            return np.empty((size, 0)), None, table[:, 0]
-        xs, names = _table(X)
-        return xs, names, table[:, 0]
-
-    def _at_once(self, line: LagBuffer, xs: Matrix, names: list[Any] | None, ys: Vector) -> Replay:
-        """Horizon 1: every lag is an outcome of an earlier round, so all rows are known."""
-        lags = self._lags()
-        series = np.concatenate([line.past, ys])
-        reach, T = len(line.past), len(ys)
-        columns = [series[reach - k : reach - k + T] for k in lags]
-        full = np.column_stack([xs, *columns])
-        table: Any = full
-        if names is not None:
-            extra = _named(dict.fromkeys(names), lags, lags)
-            table = Frame([*names, *extra], full)
-        if not hasattr(line.learner, "replay"):
-            raise InputError(
-                f"{type(line.learner).__name__} has no replay: learn its rounds one by one"
-            )
-        with wrapping("the learner", InputError):
-            replay: Replay = line.learner.replay(table, ys)
-        line.past = series[-reach:].copy()
-        line.rounds += T
-        return replay
-
-    def _one_by_one(
-        self, line: LagBuffer, xs: Matrix, names: list[Any] | None, ys: Vector
-    ) -> Replay:
-        forecasts = np.empty(len(ys))
-        for t, (row, y) in enumerate(zip(xs, ys.tolist())):
-            x: Any = row if names is None else dict(zip(names, row.tolist()))
-            forecasts[t] = self._step(line, x, y)
-        return Replay(
-            forecast=forecasts,
-            mean=None,
-            spread=None,
-            loss=(ys - forecasts) ** 2,
-            certificate=self._report(line),
-        )
-
-    def predict(self, X: Any) -> Vector:
-        """Forecasts of the round to come at every row of X, all from the outcomes known now."""
-        with self._lock:
-            line = self._learned()
-            xs, names = _table(features.as_frame(X))
-            rows: list[Any] = list(xs)
-            if names is not None:
-                rows = [dict(zip(names, row.tolist())) for row in xs]
-            return np.array([line.forecast(self._with_lags(row, line.past)) for row in rows])
-
-    # What was learned -----------------------------------------------------------------------
+        state = self._state
+        return state is not None and state.ahead is None and state.sure(y)
 
     @property
-    def learner_(self) -> Any:
+    def learner_(self) -> Learner:
         """The learner, which has learned."""
         return self._learned().learner
 
-    @property
-    def n_samples_seen_(self) -> int:
-        """How many rounds have been seen, those that wait included."""
-        return self._learned().rounds
 
-    def certificates(self) -> list[Certificate]:
-        """Those of the learner at horizon 1; else a report."""
-        with self._lock:
-            line = self._learned()
-            if self._horizon() > 1:
-                return [self._report(line)]
-            found: list[Certificate] = line.learner.certificates()
-            return found
-
-    def certificate(self) -> Certificate:
-        """The main certificate."""
-        return self.certificates()[0]
-
-    def _report(self, line: LagBuffer) -> Certificate:
-        """What was paid at horizon h, beside the best expert in hindsight."""
-        h = self._horizon()
-        return Certificate(
-            name=f"horizon {h}, no theorem",
-            kind="report",
-            rounds=line.rounds,
-            loss=float(line.loss.sum()),
-            comparator=line.ahead.certificate().comparator,
-            bound=None,
-            statement=f"sum (y - g)^2, forecasts made {h} rounds ahead; no bound is known",
-            assumptions=(Assumption("forecasts follow the last outcome", met=False),),
-        )
-
-
-def _length(rows: Any, field: str) -> int:
+def _length(rows: Table, field: str) -> int:
     if not hasattr(rows, "__len__"):
-        raise InputError(
-            f"{field} = {features.abbreviated(rows)} has no length: give a list or an array"
-        )
+        raise InputError(f"{field} = {abbreviated(rows)} has no length: give a list or an array")
     return len(rows)
 
 
-def _table(X: Any) -> tuple[Matrix, list[Any] | None]:
+def _table(X: Table) -> tuple[Matrix, list[object] | None]:
     """Rows and the names of columns; there may be no columns at all."""
-    names = features.frame_names(X)
+    names = values.frame_names(X)
     bare = names == [] or (isinstance(X, np.ndarray) and X.ndim == 2 and not X.shape[1])
     if not bare and isinstance(X, list | tuple):
         bare = all(isinstance(x, list | tuple | np.ndarray | Mapping) and len(x) == 0 for x in X)
-    return (np.empty((_length(X, "X"), 0)), names) if bare else features.table(X)
+    return (np.empty((_length(X, "X"), 0)), names) if bare else values.table(X)
 
 
-def _named(taken: Mapping[Any, Any], lags: list[int], values: Sequence[Any]) -> dict[str, Any]:
-    """The lags by name."""
-    named = {f"lag {k}": value for k, value in zip(lags, values)}
-    for name in named:
-        if name in taken:
-            raise InputError(f"x has a feature called {name!r}, which is the name of a lag")
-    return named
-
-
-def _empty(x: Any) -> bool:
-    return hasattr(x, "__len__") and not isinstance(x, str | bytes) and len(x) == 0
-
-
-def _add(total: Vector, term: float) -> None:
-    """Compensated (Neumaier)."""
-    s = total[0] + term
-    small = (total[0] - s) + term if abs(total[0]) >= abs(term) else (term - s) + total[0]
-    if math.isfinite(s):
-        total[1] += small
-    total[0] = s
+def _rows(xs: Matrix, names: list[object] | None) -> Iterator[Row]:
+    """Row by row, by name where there are names."""
+    return iter(xs) if names is None else (dict(zip(names, row.tolist())) for row in xs)

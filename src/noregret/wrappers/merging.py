@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
+from typing import Protocol, Self, TypeVar
 
-from noregret.errors import MergeError
-from noregret.inputs.values import abbreviated
+from noregret.errors import MergeError, abbreviated
 
 __all__ = ["merge"]
 
 
-def merge(learners: Iterable[Any]) -> Any:
+class Mergeable(Protocol):
+    """What can take over what another one has learned, or say why it cannot."""
+
+    def merge(self, other: Self, /) -> Self:
+        """Become the one that saw the rounds of both."""
+        ...
+
+
+M = TypeVar("M", bound=Mergeable)
+
+
+def merge(learners: Iterable[M]) -> M:
     """One learner from several of the same kind, each of which saw its own rounds.
 
     For fixed experts the result equals one learner that saw all rounds, in any order: weights,
     log-determinant, the best expert in hindsight, and the Bayesian learner's cumulative log loss,
     which its certificate derives from them.  Losses that do depend on the order are sums over the
     learners of what each paid, and the certificates say so.  The learners are left alone.  Those
-    that cannot be merged exactly say why: drift, kernels, sparse, yes-or-no learners and pools.
+    that cannot be merged exactly say why: drift, kernels, sparse, binary learners and pools.
 
     >>> import numpy as np, noregret as nr
     >>> X, y = np.arange(12.0).reshape(6, 2) % 5, np.arange(6.0)
@@ -31,13 +41,13 @@ def merge(learners: Iterable[Any]) -> Any:
     """
     if isinstance(learners, str) or not isinstance(learners, Iterable):
         raise MergeError(f"learners = {abbreviated(learners)}: give a list of learners")
-    first, *others = [*learners] or [None]
-    if first is None:
+    given = list(learners)
+    if not given:
         raise MergeError("learners is empty: give at least one")
-    for one in (first, *others):
+    for one in given:
         if not hasattr(one, "merge"):
             raise MergeError(f"{abbreviated(one)} cannot be merged: it is no learner that could")
-    result = copy.deepcopy(first)
-    for other in others:
+    result = copy.deepcopy(given[0])
+    for other in given[1:]:
         result.merge(other)
     return result

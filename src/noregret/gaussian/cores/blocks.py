@@ -25,13 +25,18 @@ from noregret._ops.layout import AT, FRESH
 from noregret._ops.primal import stream
 from noregret.types import Matrix, Vector
 
-__all__ = ["CROSSOVER", "stream_in_blocks"]
+__all__ = ["CROSSOVER", "in_blocks", "stream_in_blocks"]
 
 CROSSOVER = 320  # features from which blocks beat the compiled loop (benchmarks/replay_blocks.py)
 BLOCK = 128  # rows in a block
 PANEL = 32  # columns that dtpqrt takes at a time
 LEVERAGE = 1e3  # times eps B: 3e-11, the most that a block may add to the error of a look
 TILT = 1e4  # times eps B: 3e-10 of the small rows is what a reflection may blur
+
+
+def in_blocks(features: int) -> bool:
+    """Whether rows of so many features are replayed in blocks: cuts show in the last bits."""
+    return features >= CROSSOVER
 
 
 def stream_in_blocks(

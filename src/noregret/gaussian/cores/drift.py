@@ -5,10 +5,10 @@ sum a_t |th_t|^2 (Busuttil and Kalnishkan, section 3).  Its Gaussian twin has
 
     P_{1|0} = I/a_1,     P_{t|t-1} = P_{t-1} + I/a_t,     m = w'x,     d = 1 + x'Px
 
-Form: a triangle of P itself while sum_j P_jj x_j^2 <= 1e3, which costs 3.5 n^2 flops a round and at
-most 1e3 eps of accuracy; else a triangular root T with P = T'T, updated by Carlson's formula and by
-Householder reflections of [T; sqrt(1/a_t) I], which costs (2/3) n^3 flops a round.  The root is
-symmetric and positive whatever rounding does, and the triangle of P never comes near to losing
+Form: a triangle of P itself while sum_j P_jj x_j^2 <= 1e3, which costs 3.5 n^2 flops per round and
+at most 1e3 eps of accuracy; else a triangular root T with P = T'T, updated by Carlson's formula and
+by Householder reflections of [T; sqrt(1/a_t) I], which costs (2/3) n^3 flops per round.  The root
+is symmetric and positive whatever rounding does, and the triangle of P never comes near to losing
 that.  The switch is made by the state alone, never by a forecast.
 
 Measured against rational arithmetic (docs/accuracy.md, 25 rounds): forecasts right to 1e-14 on
@@ -25,28 +25,15 @@ import math
 import numpy as np
 
 from noregret._ops import drift as ops
-from noregret._ops.layout import (
-    AT,
-    DRIFT,
-    FRESH,
-    MEAN,
-    OK,
-    PASSED,
-    ROOT,
-    ROOTED,
-    ROWS,
-    SCALARS,
-    X,
-    Y,
-)
-from noregret.errors import NumericalError
+from noregret._ops.layout import AT, DRIFT, PASSED, ROOTED, ROWS, SCALARS, Y
+from noregret.gaussian.cores.core import Core
 from noregret.gaussian.cores.schedule import Drift, steps
-from noregret.types import Look, Matrix, Track, Vector
+from noregret.types import Matrix, Vector
 
 __all__ = ["DriftCore"]
 
 
-class DriftCore:
+class DriftCore(Core):
     """[P or T; w] for n features and m outcomes; (n + m) n numbers and as many of scratch.
 
     `drift` is 1/a_t for t >= 2: a number, or a function of t.
@@ -60,6 +47,7 @@ class DriftCore:
 
     __slots__ = ("_walked", "alone", "drift", "factor", "prior_precision", "work")
 
+    ops = ops
     drifts = True
 
     def __init__(self, prior_precision: float, drift: Drift, n: int, m: int) -> None:
@@ -83,12 +71,6 @@ class DriftCore:
         return core
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """(n, m)."""
-        height, n = self.factor.shape
-        return n, height - n
-
-    @property
     def rounds(self) -> int:
         """How many rounds have been absorbed."""
         return int(self.work[AT, PASSED])
@@ -103,14 +85,6 @@ class DriftCore:
         if callable(self.drift):
             self._walked += float(self.work[AT, DRIFT])
 
-    def look(self, x: Vector) -> Look:
-        """m = w'x and sqrt(d) = |(1, T x)|."""
-        n, m = self.shape
-        self.work[X, :n] = x
-        if ops.look(self.factor, self.work) != OK:
-            raise NumericalError("the look at x does not fit in float64")
-        return Look(self.work[MEAN, :m].copy(), float(self.work[AT, ROOT]))
-
     def absorb(self, x: Vector, y: Vector) -> float:
         """Fold y in and drift on to the next round; return the sum of e^2/d."""
         self.prepare()
@@ -121,25 +95,14 @@ class DriftCore:
         self.moved()
         return left
 
-    def replay(self, xs: Matrix, ys: Matrix, fit: Vector | None = None) -> Track:
-        """Look at and absorb every row in one compiled loop."""
-        T = xs.shape[0]
-        fit = np.zeros(2) if fit is None else fit
-        drifts = steps(self.drift, self.rounds + 2, T)
-        mean, root = np.empty(ys.shape), np.empty(T)
-        before = self.factor.copy(), self.work[AT].copy()
+    def _stream(self, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector) -> int:
+        """One compiled loop, the drift after each round included."""
+        drifts = steps(self.drift, self.rounds + 2, len(xs))
         failed = ops.stream(self.factor, self.work, xs, ys, drifts, mean, root, fit)
-        if failed >= 0:
-            self.factor[:], self.work[AT] = before
-            self.work[AT, FRESH] = 0.0
-            raise NumericalError(
-                f"row {failed}: the look at x does not fit in float64; rescale the features or "
-                f"raise prior_precision ({self.prior_precision!r})"
-            )
-        if callable(self.drift):  # as the loop over rounds would have left it
+        if failed < 0 and callable(self.drift):  # as the loop over rounds would have left it
             self._walked += math.fsum(drifts)
             self.work[AT, DRIFT] = drifts[-1]
-        return Track(mean, root, float(fit.sum()))
+        return failed
 
     def extended(self, k: int) -> DriftCore:
         """A copy with k features more, whose weights have drifted unseen since round 1."""
@@ -150,13 +113,12 @@ class DriftCore:
         np.fill_diagonal(larger.factor, math.sqrt(prior_var) if rooted else prior_var)
         larger.factor[:n, :n] = self.factor[:n]
         larger.factor[n + k :, :n] = self.factor[n:]
-        larger.work[AT, :SCALARS] = self.work[AT, :SCALARS]
-        larger.work[AT, FRESH] = 0.0
+        larger._go_on_from(self)
         larger._walked = self._walked
         return larger
 
     def coefficients(self) -> Matrix:
-        """The filtered weights, one row an outcome."""
+        """The filtered weights, one row per outcome."""
         n, _ = self.shape
         return self.factor[n:].copy()
 

@@ -17,7 +17,6 @@ Many rounds at once are one Cholesky factorisation of the whole matrix.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -26,7 +25,7 @@ from noregret._ops import dual as ops
 from noregret.errors import NumericalError
 from noregret.gaussian.cores.memory import enough
 from noregret.gaussian.cores.schedule import Drift, steps
-from noregret.kernels import Kernel, is_vector
+from noregret.kernels import Inputs, Kernel, is_vector
 from noregret.types import Look, Matrix, Track, Vector
 
 __all__ = ["DualCore"]
@@ -36,7 +35,7 @@ FIRST = 64  # rows that a new core has room for
 
 
 class DualCore:
-    """L and z after t rounds of m outcomes; t^2/2 numbers, t^2 flops and t kernel values a round.
+    """L and z after t rounds of m outcomes; t^2/2 numbers, t^2 flops and t kernel values per round.
 
     With `window`, only the last `window` rounds are kept, and a round costs O(window^2).
 
@@ -81,11 +80,11 @@ class DualCore:
         self.size = 0  # rows kept: rounds, or the window
         self.prior = 1.0 / prior_precision  # S of the round to come
         self.priors = 0.0  # the sum of S over all rounds learned
-        self._inputs: Any = []  # a matrix with room to grow, or a list of objects
+        self._inputs: Inputs = []  # a matrix with room to grow, or a list of objects
         self._packed: Vector = np.empty(FIRST * (FIRST + 1) // 2)
         self._z: Matrix = np.empty((FIRST, m))
         self._priors: Vector = np.empty(FIRST)  # S_t = sum_{s<=t} 1/a_s of each row
-        self._last: tuple[Any, Vector, Look] | None = None
+        self._last: tuple[object, Vector, Look] | None = None
         self.peak = 0.0  # k(x, x) of the last look
 
     @property
@@ -94,7 +93,7 @@ class DualCore:
         return callable(self.drift) or self.drift > 0.0
 
     @property
-    def inputs(self) -> Any:
+    def inputs(self) -> Inputs:
         """The inputs kept, oldest first."""
         return self._inputs[: self.size]
 
@@ -108,9 +107,18 @@ class DualCore:
         twin = DualCore(self.kernel, self.prior_precision, self.drift, self.outcomes, self.window)
         twin.rounds, twin.size = self.rounds, self.size
         twin.prior, twin.priors = self.prior, self.priors
-        twin._inputs, twin._packed = self._inputs.copy(), self._packed.copy()
-        twin._z, twin._priors = self._z.copy(), self._priors.copy()
+        kept = self._inputs, self._packed, self._z, self._priors
+        twin.go_on(*(array.copy() for array in kept))
         return twin
+
+    def rows(self) -> tuple[Vector, Matrix, Vector]:
+        """The packed triangle, z and the priors of the rows kept, without the room to grow."""
+        t = self.size
+        return self._packed[: t * (t + 1) // 2], self._z[:t], self._priors[:t]
+
+    def go_on(self, inputs: Inputs, packed: Vector, z: Matrix, priors: Vector) -> None:
+        """Go on in these arrays, which are this core's own from now on."""
+        self._inputs, self._packed, self._z, self._priors = inputs, packed, z, priors
 
     def has_room(self) -> bool:
         """Whether one more row fits without asking for memory."""
@@ -118,7 +126,7 @@ class DualCore:
 
     # One round ------------------------------------------------------------------------------
 
-    def look(self, x: Any) -> Look:
+    def look(self, x: object) -> Look:
         """m = l'z and d = 1 + kbar(x, x) - l'l, with L l = kbar."""
         if self._last is not None and _same(self._last[0], x):
             return self._last[2]
@@ -148,7 +156,7 @@ class DualCore:
             raise _not_a_kernel(self.rounds + 1, residual)
         return 1.0 + max(residual, 0.0)  # rounding alone may take it below 0
 
-    def absorb(self, x: Any, y: Vector) -> float:
+    def absorb(self, x: object, y: Vector) -> float:
         """Append a row to L and an entry to z; return the sum of e^2/d."""
         step = float(steps(self.drift, self.rounds + 2, 1)[0])
         look = self.look(x)
@@ -171,7 +179,7 @@ class DualCore:
             self._drop_oldest()
         return float(e @ e)
 
-    def _reserve(self, rows: int, x: Any) -> None:
+    def _reserve(self, rows: int, x: object) -> None:
         """Make room for so many rows, half as many again as asked for."""
         if isinstance(self._inputs, list) and not self._inputs and is_vector(x):
             self._inputs = np.empty((FIRST, x.size))
@@ -189,7 +197,7 @@ class DualCore:
         if not isinstance(self._inputs, list):
             self._inputs = _larger(self._inputs, room, self.size)
 
-    def _keep(self, t: int, xs: Any) -> None:
+    def _keep(self, t: int, xs: Inputs) -> None:
         if isinstance(self._inputs, list):
             self._inputs[t:] = list(xs)
         else:
@@ -209,7 +217,7 @@ class DualCore:
     # Many rounds ----------------------------------------------------------------------------
 
     @np.errstate(over="ignore", invalid="ignore")  # what does not fit is refused below
-    def replay(self, xs: Any, ys: Matrix) -> Track:
+    def replay(self, xs: Inputs, ys: Matrix) -> Track:
         """Every look at once, from one Cholesky factor; on failure the state is as before."""
         T, t = len(xs), self.size
         if self.window is not None:
@@ -248,7 +256,7 @@ class DualCore:
         self._append(earlier, L, z, priors, xs)
         return Track(mean, root, float((z * z).sum()))
 
-    def _append(self, earlier: Matrix, L: Matrix, z: Matrix, priors: Vector, xs: Any) -> None:
+    def _append(self, earlier: Matrix, L: Matrix, z: Matrix, priors: Vector, xs: Inputs) -> None:
         T, t = len(z), self.size
         self._reserve(t + T, xs[0])
         ops.pack(self._packed, earlier, L)
@@ -267,7 +275,7 @@ class DualCore:
 
     # What was learned -----------------------------------------------------------------------
 
-    def look_rows(self, xs: Any) -> tuple[Matrix, Vector]:
+    def look_rows(self, xs: Inputs) -> tuple[Matrix, Vector]:
         """Means and root spreads at many inputs; nothing is learned."""
         t = self.size
         with np.errstate(over="ignore", invalid="ignore"):
@@ -295,14 +303,14 @@ class DualCore:
         return self.prior
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     """Whether a look at one serves for the other; what may have changed is looked at anew."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.shape == other.shape and one.tobytes() == other.tobytes()  # signs of 0 too
     return one is other and isinstance(one, str | bytes | int | float)
 
 
-def _larger(array: Any, room: int, used: int) -> Any:
+def _larger(array: Matrix, room: int, used: int) -> Matrix:
     extended = np.empty((room, *array.shape[1:]))
     extended[:used] = array[:used]
     return extended

@@ -18,16 +18,16 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from noregret._ops import primal as ops
-from noregret._ops.layout import AT, FRESH, MEAN, OK, ROOT, ROWS, SCALARS, X, Y
-from noregret.errors import NumericalError
-from noregret.gaussian.cores.blocks import CROSSOVER, stream_in_blocks
-from noregret.types import Integers, Look, Matrix, Track, Vector
+from noregret._ops.layout import ROWS, SCALARS, Y
+from noregret.gaussian.cores.blocks import in_blocks, stream_in_blocks
+from noregret.gaussian.cores.core import Core
+from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["PrimalCore"]
 
 
-class PrimalCore:
-    """[R z] for n features and m outcomes; (n + m) n numbers, 3.5 n^2 flops a round.
+class PrimalCore(Core):
+    """[R z] for n features and m outcomes; (n + m) n numbers, 3.5 n^2 flops per round.
 
     >>> core = PrimalCore(prior_precision=1.0, n=1, m=1)
     >>> core.look(np.array([1.0]))
@@ -40,6 +40,7 @@ class PrimalCore:
 
     __slots__ = ("factor", "prior_precision", "work")
 
+    ops = ops
     drifts = False
     alone = True  # a compiled round does all that there is to do
 
@@ -56,20 +57,6 @@ class PrimalCore:
         core.prior_precision, core.factor, core.work = prior_precision, factor, work
         return core
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, m)."""
-        n, width = self.factor.shape
-        return n, width - n
-
-    def look(self, x: Vector) -> Look:
-        """m = v'z and sqrt(d) = |(1, v)|, with R'v = x."""
-        n, m = self.shape
-        self.work[X, :n] = x
-        if ops.look(self.factor, self.work) != OK:
-            raise NumericalError("the look at x does not fit in float64")
-        return Look(self.work[MEAN, :m].copy(), float(self.work[AT, ROOT]))
-
     def absorb(self, x: Vector, y: Vector) -> float:
         """Rotate [x | y] into [R z]; return the sum of e^2/d."""
         self.look(x)
@@ -82,23 +69,10 @@ class PrimalCore:
     def moved(self) -> None:
         """Nothing: fixed experts do not count rounds."""
 
-    def replay(self, xs: Matrix, ys: Matrix, fit: Vector | None = None) -> Track:
-        """Look at and absorb every row: a compiled loop, or blocks in BLAS-3 for large n."""
-        T, n = xs.shape
-        fit = np.zeros(2) if fit is None else fit
-        mean, root = np.empty(ys.shape), np.empty(T)
-        before = self.factor.copy()
-        if n < CROSSOVER:
-            failed = ops.stream(self.factor, self.work, xs, ys, mean, root, fit)
-        else:
-            failed = stream_in_blocks(self.factor, self.work, xs, ys, mean, root, fit)
-        if failed >= 0:
-            self.factor[:] = before
-            raise NumericalError(
-                f"row {failed}: the look at x does not fit in float64; rescale the features or "
-                f"raise prior_precision ({self.prior_precision!r})"
-            )
-        return Track(mean, root, float(fit.sum()))
+    def _stream(self, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector) -> int:
+        """A compiled loop, or blocks in BLAS-3 for large n."""
+        stream = stream_in_blocks if in_blocks(xs.shape[1]) else ops.stream
+        return stream(self.factor, self.work, xs, ys, mean, root, fit)
 
     def extended(self, k: int) -> PrimalCore:
         """A copy with k features more: their past is 0, so [R z] gains sqrt(a) I and rows of 0."""
@@ -106,12 +80,11 @@ class PrimalCore:
         larger = PrimalCore(self.prior_precision, n + k, m)
         larger.factor[:n, :n] = self.factor[:, :n]
         larger.factor[:n, n + k :] = self.factor[:, n:]
-        larger.work[AT, :SCALARS] = self.work[AT, :SCALARS]
-        larger.work[AT, FRESH] = 0.0
+        larger._go_on_from(self)
         return larger
 
     def coefficients(self) -> Matrix:
-        """w = R^-1 z, one row an outcome."""
+        """w = R^-1 z, one row per outcome."""
         n, m = self.shape
         if n == 0:
             return np.zeros((m, 0))

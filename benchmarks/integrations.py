@@ -1,8 +1,8 @@
-"""At home in other libraries: their checks counted, and what the River adapter costs a call.
+"""Integrations: the checks of other libraries counted, and the cost of the River adapter.
 
-    python benchmarks/guests.py
+    python benchmarks/integrations.py
 
-Writes docs/guests.md.
+Writes docs/integrations.md.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from noregret.reproduce.timing import race
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
-from conformance import LEARNERS, counted, expected, expected_in_river  # noqa: E402
+from conformance import LEARNERS, counted, expected, expected_in_river  # noqa: E402  # found by the path above
 
-MOST = 3.0  # microseconds, asked
+MOST = 3.0  # microseconds, target
 
 INTRODUCTION = """\
-# At home in other libraries
+# Integrations: the checks of scikit-learn and River
 
-Written by `python benchmarks/guests.py`; `make conformance` prints the counts alone.
+Written by `python benchmarks/integrations.py`; `make conformance` prints the counts alone.
 """
 
 
@@ -39,9 +39,10 @@ def checks() -> Section:
         "Checks",
         """
 `sklearn.utils.estimator_checks.check_estimator` and River's `checks.yield_checks`, of the releases
-above, for each learner and set of parameters. None fails but those that are expected to; the one
-that scikit-learn skips needs an array library that is not installed. River's features come and go,
-which kernels and budgets cannot follow, and `SLOG` is no online learner: no River column.
+above, for each learner and set of parameters. None fails except those that are expected to; the one
+that scikit-learn skips needs an array library that is not installed. Learners with kernels or
+budgets have no River column, because River's features come and go, and neither has `SLOG`, which
+is not an online learner.
 """,
         ["", "scikit-learn: passed", "skipped", "expected to fail", "River: passed"],
     )
@@ -59,11 +60,11 @@ which kernels and budgets cannot follow, and `SLOG` is no online learner: no Riv
 
 
 def overhead() -> Section:
-    """What a call through River's clothes costs beyond the learner's own."""
+    """What a call through the River adapter costs beyond the learner's own."""
     rows = draw(256, 20).mappings
-    bare, dressed = nr.AAR(), RiverRegressor(nr.AAR())
+    bare, adapted = nr.AAR(), RiverRegressor(nr.AAR())
     jobs = {}
-    for name, one in (("learn_one", bare.learn_one), ("River", dressed.learn_one)):
+    for name, one in (("learn_one", bare.learn_one), ("River", adapted.learn_one)):
         turn = cycle(rows)
 
         def job(count: int, one=one, turn=turn) -> None:
@@ -76,7 +77,7 @@ def overhead() -> Section:
     more = 1e6 * float(np.median(result.seconds["River"] - result.seconds["learn_one"]))
     section = Section(
         "The River adapter",
-        f"`learn_one`, dictionaries of 20 names, `AAR`; asked: at most {MOST:g} us more a call.",
+        f"`learn_one`, dictionaries of 20 names, `AAR`; target: at most {MOST:g} us more per call.",
         ["learner, us", "through River, us", "difference within turns, us", ""],
     )
     figures = [result.microseconds("learn_one"), result.microseconds("River"), more]
@@ -87,7 +88,7 @@ def overhead() -> Section:
 
 def main() -> None:
     parts = [INTRODUCTION, machine(), checks().markdown(), overhead().markdown()]
-    page = ROOT / "docs" / "guests.md"
+    page = ROOT / "docs" / "integrations.md"
     page.write_text("\n".join(parts), encoding="utf-8")
     print(f"wrote docs/{page.name}")
 

@@ -16,36 +16,57 @@ compares the declarations with `__slots__`, so that no attribute can be forgotte
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 __all__ = [
+    "AnyLearner",
     "Array",
     "Count",
     "Field",
     "Group",
+    "Groups",
+    "Labels",
     "Mismatch",
     "Part",
     "Parts",
+    "Points",
     "Real",
+    "Records",
     "Special",
     "Truth",
     "Value",
     "Word",
+    "require",
+    "require_spread",
 ]
 
 LARGEST_COUNT = 2**53
+ALIKE = 64  # keys that may have the same hash; floats of our own can be 17
 
 
 class Mismatch(ValueError):  # noqa: N818  # it becomes a SnapshotError, which says where
     """Stored values that no learner of ours would have written together."""
 
 
+def require(possible: bool, wrong: str) -> None:  # noqa: FBT001  # it reads as a sentence
+    """Refuse stored values unless they are possible."""
+    if not possible:
+        raise Mismatch(wrong)
+
+
+def require_spread(keys: Iterable[Hashable]) -> None:
+    """Refuse keys made to have one hash, which would take a dict hours."""
+    most = max(Counter(map(hash, keys)).values(), default=0)
+    require(most <= ALIKE, f"has {most} keys with the same hash")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field: its name in the file, and the slot that it comes from."""
+    """One field: its name in the file, and the slot or slots that it comes from."""
 
-    of: str | None = None
+    of: str | tuple[str, ...] | None = None  # several slots need `stored`
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +102,24 @@ class Parts(Field):
 
 
 @dataclass(frozen=True, slots=True)
+class AnyLearner(Field):
+    """A learner of any kind; one that files cannot hold is refused by name when it is written."""
+
+    name: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Group(Field):
     """Fields within these that are no object of their own kind; `type_` declares them."""
+
+    name: str
+    type_: type
+
+
+@dataclass(frozen=True, slots=True)
+class Groups(Field):
+    """A list of such groups."""
 
     name: str
     type_: type
@@ -95,6 +132,7 @@ class Count(Field):
     name: str
     low: int = 0
     high: int = LARGEST_COUNT
+    squared: bool = False  # as many numbers as its square follow in the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +165,29 @@ class Value(Field):
 
     name: str
     called: str | None = None  # in messages and for `load(path, called=...)`
+
+
+@dataclass(frozen=True, slots=True)
+class Labels(Field):
+    """A list of names, all different: text, numbers, whatever a dictionary takes."""
+
+    name: str
+    called: str  # in messages: "the feature name"
+
+
+@dataclass(frozen=True, slots=True)
+class Points(Field):
+    """Inputs of a kernel: a matrix of vectors, or a list of objects."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Field):
+    """A list of records, each of as many values; `called` says what each is in messages."""
+
+    name: str
+    called: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

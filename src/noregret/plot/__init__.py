@@ -21,7 +21,7 @@ more than a replay take that too.  Needs matplotlib (pip install 'noregret[plot]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from noregret.learner.replay import Replay, module
 from noregret.report import paths
 from noregret.running.calibration import LEVELS, Intervals, Reliability
 from noregret.running.recording import LEVEL, Recording
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "calibration",
@@ -42,11 +45,14 @@ __all__ = [
 ]
 
 
-def _axes(ax: Any, wanted_by: str) -> Any:
-    return ax if ax is not None else module("matplotlib.pyplot", f"plot.{wanted_by}").subplots()[1]
+def _axes(ax: Axes | None, wanted_by: str) -> Axes:
+    if ax is not None:
+        return ax
+    made: Axes = module("matplotlib.pyplot", f"plot.{wanted_by}").subplots()[1]
+    return made
 
 
-def _missing(run: Any, what: str, remedy: str) -> InputError:
+def _missing(run: object, what: str, remedy: str) -> InputError:
     name = getattr(run, "name", type(run).__name__)
     return InputError(f"{name} has no {what} to plot: {remedy}")
 
@@ -54,7 +60,9 @@ def _missing(run: Any, what: str, remedy: str) -> InputError:
 PLAY = "make a recording with noregret.report.play(learner, X, y)"
 
 
-def certificate(run: Recording | Replay, *, name: str | None = None, ax: Any = None) -> Any:
+def certificate(
+    run: Recording | Replay, *, name: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Both sides of a theorem over the rows: loss, best in hindsight, bound, slack shaded.
 
     name : which of the first four certificates; the main one by default.
@@ -89,7 +97,7 @@ def certificate(run: Recording | Replay, *, name: str | None = None, ax: Any = N
     return ax
 
 
-def _at_the_end(replay: Replay, ax: Any) -> Any:
+def _at_the_end(replay: Replay, ax: Axes) -> Axes:
     last = replay.certificate
     ax.plot(np.arange(1, len(replay) + 1), np.cumsum(replay.loss), label="loss paid")
     if np.isfinite(last.comparator):
@@ -102,12 +110,12 @@ def _at_the_end(replay: Replay, ax: Any) -> Any:
 
 
 def losses(
-    runs: Recording | Replay | Sequence[Recording], *, average: bool = False, ax: Any = None
-) -> Any:
+    runs: Recording | Replay | Sequence[Recording], *, average: bool = False, ax: Axes | None = None
+) -> Axes:
     """Cumulative loss of one learner or several; with `average`, the running average.
 
-    Recordings are compared by square loss of their forecasts (log loss for yes or no); of a replay
-    the loss is its own.
+    Recordings are compared by square loss of their forecasts (binary outcomes: log loss); of a
+    replay the loss is its own.
 
     >>> import noregret as nr
     >>> from matplotlib.figure import Figure
@@ -129,13 +137,13 @@ def losses(
     ax = _axes(ax, "losses")
     for run in several:
         ax.plot(*run.curves["average" if average else "loss"].points(), label=run.name)
-    kind = "log loss" if several[0].yes_no else "square loss"
+    kind = "log loss" if several[0].binary else "square loss"
     ax.set(xlabel="row", ylabel=f"{'average' if average else 'cumulative'} {kind}")
     ax.legend()
     return ax
 
 
-def forecasts(run: Recording, *, last: int | None = None, ax: Any = None) -> Any:
+def forecasts(run: Recording, *, last: int | None = None, ax: Axes | None = None) -> Axes:
     """Outcomes and forecasts, with the central 90 % interval where the learner has one.
 
     last : only so many rows at the end, all of them (at most 500); else all rows, of which long
@@ -154,10 +162,8 @@ def forecasts(run: Recording, *, last: int | None = None, ax: Any = None) -> Any
     label = f"{LEVEL:.0%} interval"
     if last is None:
         y, said = run.curves["y"].points(), run.curves["forecast"].points()
-        (at, low), (at_high, high) = (
-            run.curves["low"].ends(greatest=False),
-            run.curves["high"].ends(greatest=True),
-        )
+        at, low = run.curves["low"].ends(greatest=False)
+        at_high, high = run.curves["high"].ends(greatest=True)
         if len(at):
             edge = np.concatenate([at, at_high[::-1]]), np.concatenate([low, high[::-1]])
             ax.fill(*edge, alpha=0.2, linewidth=0.0, label=label)
@@ -173,8 +179,8 @@ def forecasts(run: Recording, *, last: int | None = None, ax: Any = None) -> Any
     return ax
 
 
-def calibration(run: Recording, *, ax: Any = None) -> Any:
-    """The histogram of F(y), flat if the distributions mean what they say; yes or no: reliability.
+def calibration(run: Recording, *, ax: Axes | None = None) -> Axes:
+    """The histogram of F(y), flat if the distributions mean what they say; binary: reliability.
 
     >>> import noregret as nr
     >>> from matplotlib.figure import Figure
@@ -207,7 +213,7 @@ def calibration(run: Recording, *, ax: Any = None) -> Any:
     return ax
 
 
-def coefficients(run: Recording, *, most: int = 10, ax: Any = None) -> Any:
+def coefficients(run: Recording, *, most: int = 10, ax: Axes | None = None) -> Axes:
     """The largest coefficients over the rows.
 
     >>> import noregret as nr
@@ -227,7 +233,7 @@ def coefficients(run: Recording, *, most: int = 10, ax: Any = None) -> Any:
     return ax
 
 
-def weights(run: Recording | Replay, *, most: int = 8, ax: Any = None) -> Any:
+def weights(run: Recording | Replay, *, most: int = 8, ax: Axes | None = None) -> Axes:
     """The weights of a pool's experts over the rows, as bands that add up to 1.
 
     >>> import noregret as nr
@@ -240,7 +246,8 @@ def weights(run: Recording | Replay, *, most: int = 8, ax: Any = None) -> Any:
     if isinstance(run, Replay):
         if not hasattr(run, "experts"):
             raise _missing(run, "weights of experts", "take the replay of a pool")
-        return run.plot_weights(_axes(ax, "weights"))  # type: ignore[attr-defined]
+        drawn: Axes = run.plot_weights(_axes(ax, "weights"))  # type: ignore[attr-defined]  # a pool's
+        return drawn
     found = paths.weights(run, most)
     if found is None:
         raise _missing(run, "weights of experts", "take a pool, such as Auto")
@@ -256,7 +263,7 @@ def weights(run: Recording | Replay, *, most: int = 8, ax: Any = None) -> Any:
     return ax
 
 
-def leverage(run: Recording | Replay, *, ax: Any = None) -> Any:
+def leverage(run: Recording | Replay, *, ax: Axes | None = None) -> Axes:
     """How new every input was: 1 - 1/d, near 1 for an input unlike any before.
 
     >>> import noregret as nr

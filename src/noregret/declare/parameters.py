@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Protocol
+from typing import ClassVar
 
 from noregret.errors import ParameterError, abbreviated
 
 __all__ = [
     "PARAMETERS",
+    "SHARE",
     "Budget",
     "Choice",
     "Flag",
@@ -25,38 +27,35 @@ __all__ = [
     "Number",
     "Parameter",
     "Range",
+    "Schedule",
     "Text",
     "Whole",
+    "Wholes",
     "checked",
     "positive",
 ]
 
 
-class Kind(Protocol):
-    """Which values a parameter takes."""
+class Kind:
+    """Which values a parameter takes.
 
-    @property
-    def metavar(self) -> str:
-        """What stands for a value in the help of a command."""
-        ...
+    `check` gives the value as learners use it, or a ParameterError that names the parameter; `read`
+    gives the value in a text, or a ValueError.
+    """
 
-    def check(self, name: str, value: object) -> object:
-        """The value as learners use it, or a ParameterError that names it."""
-        ...
+    __slots__ = ()
+    metavar: ClassVar[str] = "TEXT"  # what stands for a value in the help of a command
+
+    def check(self, name: str, value: object) -> object:  # noqa: ARG002  # children look at it
+        """The value itself: the learner checks it where it is used."""
+        return value
 
     def read(self, text: str) -> object:
-        """The value from text; a ValueError where it says nothing."""
-        ...
+        """The text itself."""
+        return text
 
 
-def _real(value: object) -> float:
-    """A real number as a float, infinite beyond float64; NaN for anything else."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+Text = Kind
 
 
 def _refused(name: str, value: object, words: str) -> ParameterError:
@@ -64,7 +63,7 @@ def _refused(name: str, value: object, words: str) -> ParameterError:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Kind):
     """A real number within limits.
 
     >>> Number(0.0, 1.0, "a number from 0 to 1").check("share", 0.5)
@@ -77,12 +76,18 @@ class Number:
     low: float
     high: float
     words: str
-    metavar: str = "NUMBER"
+    signed: bool = False  # the limits are those of its size
+    metavar: ClassVar[str] = "NUMBER"
 
     def check(self, name: str, value: object) -> float:
         """The number as a float."""
-        taken = _real(value)
-        if self.low <= taken <= self.high:
+        taken = math.nan
+        if isinstance(value, Real) and not isinstance(value, bool):
+            try:
+                taken = float(value)
+            except OverflowError:
+                taken = math.inf
+        if self.low <= (abs(taken) if self.signed else taken) <= self.high:
             return taken
         raise _refused(name, value, self.words)
 
@@ -92,25 +97,29 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class NonZero(Number):
-    """A real number whose size is within limits, of either sign."""
+class Schedule(Kind):
+    """A number, or a function of the round, whose values are checked when it is asked."""
 
-    def check(self, name: str, value: object) -> float:
-        """The number as a float."""
-        taken = _real(value)
-        if self.low <= abs(taken) <= self.high:
-            return taken
-        raise _refused(name, value, self.words)
+    number: Number
+    metavar: ClassVar[str] = "NUMBER"
+
+    def check(self, name: str, value: object) -> object:
+        """The number as a float, or the function."""
+        return value if callable(value) else self.number.check(name, value)
+
+    def read(self, text: str) -> float:
+        """The number in a text."""
+        return float(text)
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Kind):
     """A whole number within limits."""
 
     low: int
-    high: int
+    high: float
     words: str
-    metavar: str = "N"
+    metavar: ClassVar[str] = "N"
 
     def check(self, name: str, value: object) -> int:
         """The number as an int."""
@@ -126,31 +135,50 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class Wholes(Kind):
+    """A list of whole numbers, no two of them the same."""
+
+    each: Whole
+    metavar: ClassVar[str] = "N,N,..."
+
+    def check(self, name: str, value: object) -> list[int]:
+        """The numbers as a list of ints."""
+        if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) == 1:
+            taken = [self.each.check(name, one) for one in value]  # type: ignore[attr-defined]  # so it has
+            if taken and len({*taken}) == len(taken):
+                return taken
+        raise _refused(name, value, f"a list, each {self.each.words}, none twice")
+
+    def read(self, text: str) -> list[int]:
+        """The numbers in a text, with commas between them."""
+        return [int(one) for one in text.split(",")]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Kind):
     """True or False."""
 
-    metavar: str = ""
+    metavar: ClassVar[str] = ""
 
     def check(self, name: str, value: object) -> bool:
         """The flag as a bool; NumPy's will do."""
-        if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+        type_ = type(value)
+        if type_ is bool or (type_.__module__ == "numpy" and type_.__name__ in ("bool", "bool_")):
             return bool(value)
         raise _refused(name, value, "True or False")
 
     def read(self, text: str) -> bool:
         """yes, true, no or false."""
-        try:
-            return {"yes": True, "true": True, "no": False, "false": False}[text.lower()]
-        except KeyError:
-            raise ValueError(text) from None
+        if text.lower() not in ("yes", "true", "no", "false"):
+            raise ValueError(text)
+        return text.lower() in ("yes", "true")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Kind):
     """One of several words."""
 
     words: tuple[str, ...]
-    metavar: str = "TEXT"
 
     def check(self, name: str, value: object) -> str:
         """The word."""
@@ -158,31 +186,37 @@ class Choice:
             return value
         raise ParameterError(f"{name} = {abbreviated(value)}: give one of {', '.join(self.words)}")
 
-    def read(self, text: str) -> str:
-        """The text itself; `check` knows the words."""
-        return text
-
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Whatever the learner understands; it is checked where it is used."""
+class Range(Kind):
+    """Y for [-Y, Y], a pair (lo, hi), or None.
 
-    metavar: str = "TEXT"
+    >>> Range().check("outcome_range", 2)
+    (-2.0, 2.0)
+    """
 
-    def check(self, name: str, value: object) -> object:  # noqa: ARG002  # as every kind has it
-        """The value itself."""
-        return value
+    narrowest: float = 1e-100
+    largest: float = 1e150
+    metavar: ClassVar[str] = "Y|LO,HI"
 
-    def read(self, text: str) -> object:
-        """The text itself."""
-        return text
-
-
-@dataclass(frozen=True, slots=True)
-class Range(Text):
-    """Y for [-Y, Y], or a pair (lo, hi); `losses.span` checks it."""
-
-    metavar: str = "Y|LO,HI"
+    def check(self, name: str, value: object) -> tuple[float, float] | None:
+        """(lo, hi); None stays None."""
+        if value is None:
+            return None
+        end = Number(-self.largest, self.largest, "a finite number")
+        pair = [value] if isinstance(value, Real) else value
+        try:
+            ends = [end.check(name, one) for one in pair]  # type: ignore[attr-defined]  # we try
+        except TypeError:
+            ends = []
+        if not ends or len(ends) > 2 or (len(ends) == 1) != isinstance(value, Real):
+            words = "give Y for [-Y, Y], a pair (lo, hi), or None"
+            raise ParameterError(f"{name} = {abbreviated(value)}: {words}")
+        low, high = ends if len(ends) == 2 else (-ends[0], ends[0])
+        if not self.narrowest <= high - low <= self.largest:
+            words = f"hi - lo must be from {self.narrowest:g} to {self.largest:g}"
+            raise ParameterError(f"{name} = {abbreviated(value)}: {words}")
+        return low, high
 
     def read(self, text: str) -> object:
         """One number, or two with a comma between them."""
@@ -193,10 +227,10 @@ class Range(Text):
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
+class Passes(Kind):
     """A whole number, or infinity for the limit."""
 
-    metavar: str = "N|inf"
+    metavar: ClassVar[str] = "N|inf"
 
     def check(self, name: str, value: object) -> float:
         """The number as a float."""
@@ -211,7 +245,7 @@ class Passes:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget(Text):
+class Budget(Kind):
     """A budget as name:size[:width]; the learner checks which ones it takes."""
 
     def read(self, text: str) -> object:
@@ -248,11 +282,13 @@ class Parameter:
 
 
 POSITIVE = Number(1e-300, 1e300, "a number > 0 (1e-300 to 1e300)")
+SHARE = Number(0.0, math.nextafter(1.0, 0.0), "a number from 0 to less than 1")
+LAG = Whole(1, 100_000, "a whole number, 1 to 100,000")
 
 PARAMETERS: dict[str, Parameter] = {
     "prior_precision": Parameter(POSITIVE, "a > 0: what a unit of squared weight costs an expert"),
     "drift": Parameter(
-        Number(0.0, 1e300, "a number >= 0, or a function of the round"),
+        Schedule(Number(0.0, 1e300, "a number >= 0, or a function of the round")),
         "1/a_t >= 0: how cheaply experts may change; 0: they are fixed",
     ),
     "clip": Parameter(POSITIVE, "forecasts are clipped to [-CLIP, CLIP]"),
@@ -269,13 +305,15 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "passes": Parameter(Passes(), "passes of OSLOG per round, or inf for the lasso"),
     "start": Parameter(
-        NonZero(1e-300, 1e100, "a number other than 0, up to 1e100"),
+        Number(1e-300, 1e100, "a number other than 0, up to 1e100", signed=True),
         "weights before the first round",
     ),
     "floor": Parameter(
         Number(0.0, 1e100, "a number >= 0, up to 1e100"),
         "least |w| in OSLOG's D: no weight is ever lost",
     ),
+    "loss": Parameter(Choice(("square", "log", "brier")), "square, log or brier"),
+    "share": Parameter(SHARE, "how much weight returns to the prior after each round"),
     "outcome_range": Parameter(Range(), "Y for [-Y, Y], or LO,HI; learned where it is not given"),
     "kernels": Parameter(Flag(), "let polynomials and random cosines join in"),
     "prior_var": Parameter(POSITIVE, "variance of the prior on the weights"),
@@ -303,9 +341,14 @@ PARAMETERS: dict[str, Parameter] = {
         Whole(1, 2**53, "a whole number of at least 1"), "how many forecasts may wait"
     ),
     "overflow": Parameter(Choice(("refuse", "drop")), "what happens to one forecast more"),
-    "horizon": Parameter(
-        Whole(1, 100_000, "a whole number, 1 to 100,000"), "how many rounds ahead"
+    "learner": Parameter(Text(), "the learner inside; it is copied, and the copy learns"),
+    "lags": Parameter(
+        Wholes(LAG), "which past outcomes are features, such as [1, 2]; 1 is the last one known"
     ),
+    "horizon": Parameter(LAG, "how many rounds ahead"),
+    "experts": Parameter(Text(), "learners, functions and names of forecasts in x"),
+    "prior": Parameter(Text(), "weights of the experts before the first round"),
+    "domain": Parameter(Text(), "(x1, x2): the box that inputs are in, for the quadrature error"),
     "substitution": Parameter(Flag(), "merge by substitution: (hi-lo)^2/2 per nat, not 2(hi-lo)^2"),
 }
 
@@ -317,5 +360,5 @@ def positive(name: str, value: object) -> float:
 
 def checked(learner: object, name: str) -> object:
     """A parameter of a learner as it is used, or a ParameterError that names it."""
-    own: dict[str, Parameter] = getattr(learner, "_parameters", {})
+    own: Mapping[str, Parameter] = getattr(learner, "_parameters", {})
     return (own.get(name) or PARAMETERS[name]).kind.check(name, getattr(learner, name))

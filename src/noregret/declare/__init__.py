@@ -1,0 +1,1 @@
+"""What a class says of itself, once: the fields that model files keep, the parameters it takes."""
