@@ -9,7 +9,7 @@ from page import Section, microseconds, missed, verdict
 from rows import must_agree
 
 import noregret as nr
-from noregret._ops.sparse import LIVE, MOMENT, SCALES, WEIGHTS
+from noregret._native.sparse import LIVE, MOMENT, SCALES, WEIGHTS
 from noregret.reproduce.oslog import TIMES, run
 from noregret.reproduce.timing import Job, quartiles, race_rounds
 

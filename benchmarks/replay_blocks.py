@@ -10,7 +10,7 @@ from page import Section, table
 from rows import draw, must_agree
 from threadpoolctl import threadpool_limits
 
-from noregret._ops.primal import stream
+from noregret._native.primal import stream
 from noregret.gaussian.cores import PrimalCore, blocks
 from noregret.reproduce.timing import Job, Race, race_rounds
 

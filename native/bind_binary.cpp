@@ -13,7 +13,7 @@ void bind_binary(nb::module_& m) {
     f.def("loss_and_derivatives", [](int family, double z) {
         families::Bent b = families::bend(family, z);
         return nb::make_tuple(b.loss, b.slope, b.curve);
-    });
+    }, nb::sig("def loss_and_derivatives(family: int, z: float, /) -> tuple[float, float, float]"));
 
     nb::module_ a = m.def_submodule("account");
     CONSTANT(a, account, LOSS), CONSTANT(a, account, BRIER), CONSTANT(a, account, ROUNDS);
@@ -37,13 +37,14 @@ void bind_binary(nb::module_& m) {
     g.def("smooth_logistic", [](double mu, double q) {
         families::Bent b = margin::smooth_logistic(mu, q);
         return nb::make_tuple(b.loss, b.slope, b.curve);
-    });
+    }, nb::sig("def smooth_logistic(mu: float, q: float, /) -> tuple[float, float, float]"));
 
     nb::module_ n = m.def_submodule("newton");
     n.def("mode", [](int family, Block rows, double a, Row w, Block curve, Block work) {
         newton::Found found = newton::mode(family, rows, a, w, curve, work);
         return nb::make_tuple(found.F, found.log_det, found.gradient, found.steps);
-    });
+    }, nb::sig("def mode(family: int, rows: Matrix, a: float, w: Vector, curve: Matrix, "
+               "work: Matrix, /) -> tuple[float, float, float, float]"));
 
     nb::module_ p = m.def_submodule("particles");
     p.def("price", &particles::price);

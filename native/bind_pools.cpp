@@ -28,6 +28,10 @@ void bind_pools(nb::module_& m) {
     p.def("survey", &mixing::survey);
     p.def("beyond", &mixing::beyond);
 
+    nb::module_ v = m.def_submodule("vectors");
+    v.def("exponentials", [](Row x, double top) { return vectors::exponentials(x, top); });
+    v.def("place", [](Row x, double value) { return vectors::place(x, value); });
+
     nb::module_ g = m.def_submodule("grid");
     g.def("within", &grid::within);
     g.def("measure", &grid::measure);

@@ -5,6 +5,7 @@ With `--check` nothing is written; the exit code says whether the stubs are true
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,7 @@ from types import ModuleType
 from noregret import _native
 
 HOME = Path(__file__).parents[1] / "src" / "noregret" / "_native"
-HEAD = '"""Compiled; written by native/stubs.py.  The equations are in native/."""\n\n'
+HEAD = "# Compiled; written by native/stubs.py.  The equations are in native/.\n\n"
 
 
 def signature(function: object) -> str:
@@ -50,7 +51,13 @@ def stub(module: ModuleType) -> str:
     imports = f"from noregret.types import {', '.join(used)}\n" if used else ""
     if "@overload" in body:
         imports = f"from typing import Any, overload\n\n{imports}"
-    return HEAD + imports + ("\n" if imports else "") + body
+    return formatted(HEAD + imports + ("\n" if imports else "") + body)
+
+
+def formatted(text: str) -> str:
+    """As ruff would have it."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "stub.pyi", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def stubs() -> dict[Path, str]:

@@ -14,7 +14,7 @@ import pytest
 
 import noregret as nr
 from hostile_inputs import COLUMN, GOOD, NAMES
-from noregret._ops import layout
+from noregret._native import layout
 from noregret.errors import (
     FeatureError,
     FeatureTypeError,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from noregret._ops.mixing import AWAKE, COST, MASS, SAID
+from noregret._native.mixing import AWAKE, COST, MASS, SAID
 from noregret.errors import NoRegretError, SnapshotError
 from noregret.experts.pool import Pool
 

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from noregret._ops.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
+from noregret._native.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
 from noregret.declare.fields import Count, Mismatch, Real, Special, Word
 from noregret.declare.parameters import PARAMETERS, Range, positive
 from noregret.errors import OutcomeError, ParameterError, abbreviated

@@ -15,7 +15,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 import noregret as nr
-from noregret._ops import layout
+from noregret._native import layout
 from noregret.certificates import Assumption, Certificate
 
 RNG = np.random.default_rng(14)

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 import noregret as nr
 from hostile import state_bytes
-from noregret._ops import layout, rounds, vectors
+from noregret._native import layout, rounds, vectors
 from noregret.errors import InputError, NumericalError, OutcomeError, ParameterError
 from noregret.gaussian.cores import DriftCore
 from noregret.gaussian.ledger import add, open_ledger, totals
@@ -400,7 +400,7 @@ def test_rounds_wait_while_a_state_is_closed_and_for_ever_once_it_is_replaced() 
     x = np.array([1.0])
 
     def answer() -> int:
-        return rounds.view(stream.core.factor, stream.core.work, x)
+        return rounds.admit_and_look(stream.core.factor, stream.core.work, x)
 
     assert answer() == layout.OK
     with stream.closed():

@@ -217,7 +217,7 @@ def test_lower_bound_stream_shows_that_clipping_needs_more_than_a_factor_two() -
 
 def test_sums_are_compensated() -> None:
     """A hundred thousand small losses after a large one: a plain sum would lose them."""
-    from noregret._ops.layout import LOSS
+    from noregret._native.layout import LOSS
     from noregret.gaussian.ledger import add, open_ledger, totals
 
     ledger = open_ledger(1)

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import noregret as nr
-from noregret._ops.margin import smooth_logistic
+from noregret._native.margin import smooth_logistic
 from noregret.glm.families import LOGISTIC, PROBIT, Family
 from noregret.glm.theorems import gaussian_bound
 from noregret.reference import logistic as twin

@@ -23,7 +23,7 @@ from sklearn.base import clone
 
 import noregret as nr
 from hostile import bits, state_bytes
-from noregret._ops import layout, rounds
+from noregret._native import layout, rounds
 from noregret.errors import NotLearnedError, ParameterError
 from noregret.gaussian.cores import PrimalCore
 from noregret.gaussian.ledger import totals

@@ -43,7 +43,7 @@ MATH = _mathematics()
 
 
 def compiled(signature, **_):
-    """In the place of `noregret._ops.compiled`: the function itself, its answer as declared."""
+    """In the place of `noregret._native.compiled`: the function itself, its answer as declared."""
     kind = {"float64": float, "int64": int, "bool": bool}.get(str(signature.return_type))
 
     def wrap(function):
@@ -69,7 +69,7 @@ def compiled(signature, **_):
 
 
 def _power(_):
-    """2^k from SHIFT + k, for `noregret._ops.vectors`."""
+    """2^k from SHIFT + k, for `noregret._native.vectors`."""
     return lambda shifted: math.ldexp(1.0, max(int(shifted - 1.5 * 2.0**52), -2000))
 
 

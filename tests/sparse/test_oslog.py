@@ -23,7 +23,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import noregret as nr
-from noregret._ops.sparse import LIST, MOMENT, SCALES, WEIGHTS, factor
+from noregret._native.sparse import LIST, MOMENT, SCALES, WEIGHTS, factor
 from noregret.errors import NumericalError
 from noregret.inputs.spaces import Positions
 from noregret.reference import oslog as twin

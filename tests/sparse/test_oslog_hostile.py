@@ -11,7 +11,7 @@ import pytest
 
 import noregret as nr
 from hostile_inputs import COLUMN, GOOD, INF, NAMES, NAN, TABLE, named
-from noregret._ops.sparse import SCALES, WEIGHTS
+from noregret._native.sparse import SCALES, WEIGHTS
 from noregret.errors import (
     FeatureError,
     FeatureTypeError,

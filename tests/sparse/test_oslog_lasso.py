@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.linear_model import Lasso
 
 import noregret as nr
-from noregret._ops import sparse as ops
-from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
-from noregret._ops.sparse import SWEEPS as MOST
+from noregret._native import sparse as ops
+from noregret._native.sparse import MOMENT, STATE_ROWS, WEIGHTS
+from noregret._native.sparse import SWEEPS as MOST
 from noregret.errors import FeatureError, OutcomeError, ParameterError
 from noregret.reference import oslog as twin
 from strategies import Rows, rows

@@ -17,3 +17,4 @@ from noregret._native import primal as primal
 from noregret._native import rounds as rounds
 from noregret._native import rows as rows
 from noregret._native import sparse as sparse
+from noregret._native import vectors as vectors

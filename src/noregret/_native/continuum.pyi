@@ -31,11 +31,81 @@ SAID: int
 WEIGHT: int
 WIDTH: int
 WORST: int
+
 def clip(arg0: Matrix, arg1: Matrix, /) -> None: ...
-def learn(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Matrix, arg5: Matrix, arg6: Matrix, arg7: Integers, arg8: Matrix, arg9: Matrix, arg10: Matrix, arg11: Matrix, arg12: Vector, arg13: Vector, arg14: float, /) -> int: ...
-def look(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Integers, arg5: Matrix, arg6: Matrix, arg7: Vector, arg8: Vector, /) -> int: ...
+def learn(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Matrix,
+    arg5: Matrix,
+    arg6: Matrix,
+    arg7: Integers,
+    arg8: Matrix,
+    arg9: Matrix,
+    arg10: Matrix,
+    arg11: Matrix,
+    arg12: Vector,
+    arg13: Vector,
+    arg14: float,
+    /,
+) -> int: ...
+def look(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Integers,
+    arg5: Matrix,
+    arg6: Matrix,
+    arg7: Vector,
+    arg8: Vector,
+    /,
+) -> int: ...
 def merged(arg0: Matrix, arg1: Matrix, arg2: float, /) -> float: ...
-def predict(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Matrix, arg5: Integers, arg6: Matrix, arg7: Matrix, arg8: Vector, arg9: Vector, /) -> float: ...
-def replay(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Matrix, arg5: Matrix, arg6: Matrix, arg7: Integers, arg8: Matrix, arg9: Matrix, arg10: Matrix, arg11: Matrix, arg12: Vector, arg13: Matrix, arg14: Vector, arg15: Vector, /) -> int: ...
-def settle_all(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Matrix, arg5: Matrix, arg6: Matrix, arg7: Vector, arg8: Vector, /) -> None: ...
+def predict(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Matrix,
+    arg5: Integers,
+    arg6: Matrix,
+    arg7: Matrix,
+    arg8: Vector,
+    arg9: Vector,
+    /,
+) -> float: ...
+def replay(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Matrix,
+    arg5: Matrix,
+    arg6: Matrix,
+    arg7: Integers,
+    arg8: Matrix,
+    arg9: Matrix,
+    arg10: Matrix,
+    arg11: Matrix,
+    arg12: Vector,
+    arg13: Matrix,
+    arg14: Vector,
+    arg15: Vector,
+    /,
+) -> int: ...
+def settle_all(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Matrix,
+    arg5: Matrix,
+    arg6: Matrix,
+    arg7: Vector,
+    arg8: Vector,
+    /,
+) -> None: ...
 def weigh(arg0: Matrix, arg1: Matrix, arg2: Matrix, /) -> float: ...

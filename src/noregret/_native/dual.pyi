@@ -1,6 +1,6 @@
 """Compiled; written by native/stubs.py.  The equations are in native/."""
 
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Matrix, Vector
 
 def drop_first(arg0: Vector, arg1: Matrix, arg2: int, /) -> None: ...
 def extend_in_time(arg0: Matrix, arg1: Vector, /) -> None: ...

@@ -2,4 +2,5 @@
 
 LOGISTIC: int
 PROBIT: int
+
 def loss_and_derivatives(arg0: int, arg1: float, /) -> tuple: ...

@@ -1,9 +1,38 @@
 """Compiled; written by native/stubs.py.  The equations are in native/."""
 
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Matrix, Vector
 
-def absorb(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Matrix, arg5: Vector, arg6: float, /) -> None: ...
-def look(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Vector, arg5: Vector, arg6: Vector, /) -> int: ...
+def absorb(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Matrix,
+    arg5: Vector,
+    arg6: float,
+    /,
+) -> None: ...
+def look(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Vector,
+    arg5: Vector,
+    arg6: Vector,
+    /,
+) -> int: ...
 def measure(arg0: Matrix, arg1: Vector, arg2: float, arg3: Matrix, /) -> None: ...
-def replay(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Matrix, arg5: Vector, arg6: Matrix, arg7: Vector, arg8: Matrix, /) -> int: ...
+def replay(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Matrix,
+    arg5: Vector,
+    arg6: Matrix,
+    arg7: Vector,
+    arg8: Matrix,
+    /,
+) -> int: ...
 def within(arg0: Vector, arg1: float, /) -> bool: ...

@@ -1,6 +1,6 @@
 """Compiled; written by native/stubs.py.  The equations are in native/."""
 
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Matrix, Vector
 
 AVERAGED: int
 AWAKE: int
@@ -32,10 +32,21 @@ TRACK: int
 TURNS: int
 WIDTH: int
 WORST: int
+
 def beyond(arg0: Matrix, arg1: float, /) -> int: ...
 def forecast(arg0: Matrix, arg1: Matrix, /) -> float: ...
 def leader(arg0: Matrix, arg1: float, /) -> int: ...
-def replay(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Vector, arg5: Vector, arg6: Vector, arg7: Matrix, /) -> int: ...
+def replay(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Vector,
+    arg5: Vector,
+    arg6: Vector,
+    arg7: Matrix,
+    /,
+) -> int: ...
 def settle(arg0: Matrix, arg1: Matrix, arg2: float, arg3: float, arg4: int, /) -> float: ...
 def shares(arg0: Matrix, arg1: Matrix, arg2: Vector, /) -> None: ...
 def survey(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Vector, /) -> None: ...

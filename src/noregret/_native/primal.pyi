@@ -1,8 +1,17 @@
 """Compiled; written by native/stubs.py.  The equations are in native/."""
 
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Matrix, Vector
 
 def absorb(arg0: Matrix, arg1: Matrix, /) -> float: ...
 def look(arg0: Matrix, arg1: Matrix, /) -> int: ...
 def remove(arg0: Matrix, arg1: Matrix, /) -> float: ...
-def stream(arg0: Matrix, arg1: Matrix, arg2: Matrix, arg3: Matrix, arg4: Matrix, arg5: Vector, arg6: Vector, /) -> int: ...
+def stream(
+    arg0: Matrix,
+    arg1: Matrix,
+    arg2: Matrix,
+    arg3: Matrix,
+    arg4: Matrix,
+    arg5: Vector,
+    arg6: Vector,
+    /,
+) -> int: ...

@@ -6,7 +6,6 @@ import contextlib
 import importlib
 import os
 import sys
-from pathlib import Path
 
 import click
 
@@ -24,7 +23,6 @@ class Lazy(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
-        _first_use()
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -75,14 +73,6 @@ def invoke(arguments: list[str]) -> int:
             raise
         return _complain(" ".join(str(wrong).split()) or type(wrong).__name__)
     return int(result or 0)
-
-
-def _first_use() -> None:
-    """A word to somebody who waits while inner loops are compiled for the first time."""
-    ops = Path(__file__).parents[1] / "_ops"
-    looking = sys.stderr is not None and sys.stderr.isatty()
-    if looking and os.access(ops, os.W_OK) and not any(ops.glob("__pycache__/*.nbi")):
-        click.echo("First use: inner loops are compiled and kept, for up to a minute ...", err=True)
 
 
 def _complain(message: str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from noregret import losses
-from noregret._ops.mixing import LIKELIHOOD
+from noregret._native.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
 from noregret.declare.fields import Group
 from noregret.declare.parameters import Number

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops.grid import within
-from noregret._ops.layout import EXACT_INTEGER
+from noregret._native.grid import within
+from noregret._native.layout import EXACT_INTEGER
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
 from noregret.declare.fields import Mismatch, Part, Parts

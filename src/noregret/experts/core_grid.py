@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops import grid as ops
-from noregret._ops import layout
-from noregret._ops.layout import AT, OK, OUTCOMES, RULE
+from noregret._native import grid as ops
+from noregret._native import layout
+from noregret._native.layout import AT, OK, OUTCOMES, RULE
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Count, Groups, Mismatch, Real, Word
 from noregret.errors import NumericalError

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from noregret import errors
-from noregret._ops.mixing import LIKELIHOOD
+from noregret._native.mixing import LIKELIHOOD
 from noregret.errors import FeatureError, InputError, ParameterError, abbreviated, wrapping
 from noregret.inputs import values as features
 from noregret.learner.base import Learner, OnlineLearner

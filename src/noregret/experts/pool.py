@@ -1,4 +1,4 @@
-"""The state of a pool: one array of experts, one book of sums; see noregret._ops.mixing.
+"""The state of a pool: one array of experts, one book of sums; see noregret._native.mixing.
 
 A call that is refused, and one that only asks, leaves both as they were: such a call works on a
 copy, since some rows of the array belong to the round in hand, and a model file holds them too.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noregret._ops import mixing
+from noregret._native import mixing
 from noregret.declare.fields import Array, Mismatch, Part
 from noregret.errors import InputError, OutcomeError
 from noregret.losses import Game

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops import mixing
-from noregret._ops.mixing import LIKELIHOOD
+from noregret._native import mixing
+from noregret._native.mixing import LIKELIHOOD
 from noregret.errors import InputError, OutcomeError, ParameterError, abbreviated
 from noregret.inputs import values as features
 from noregret.losses import LARGEST, Game

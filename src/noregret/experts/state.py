@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from noregret._ops.mixing import LIKELIHOOD
+from noregret._native.mixing import LIKELIHOOD
 from noregret.certificates import Certificate
 from noregret.declare.fields import Mismatch, Part, Special
 from noregret.errors import FeatureError, InputError, NotLearnedError, wrapping

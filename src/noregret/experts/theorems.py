@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from noregret._ops.mixing import AVERAGED, LIKELIHOOD
+from noregret._native.mixing import AVERAGED, LIKELIHOOD
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.experts.pool import PoolTotals
 from noregret.losses import Game

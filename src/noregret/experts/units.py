@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from noregret._ops.grid import measure
+from noregret._native.grid import measure
 from noregret.declare.fields import Array, Count, Mismatch
 from noregret.errors import NumericalError
 from noregret.types import Matrix, Vector

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret._ops import bare, rounds
-from noregret._ops.layout import OK
+from noregret._native import rounds
+from noregret._native.layout import OK
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
 from noregret.declare.fields import Mismatch, Part
@@ -39,7 +39,7 @@ __all__ = ["Drift", "Gaussian", "NotFitted", "positive"]
 BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
 EXPLICIT = (RandomFourier, Taylor, Polynomial)
 ndarray, float64 = np.ndarray, np.dtype(np.float64)
-_predict, _learn = bare(rounds.predict), bare(rounds.learn)
+_predict, _learn = rounds.predict, rounds.learn
 
 
 class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc]  # scikit-learn is untyped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from noregret._ops.layout import AAR
+from noregret._native.layout import AAR
 from noregret.certificates import Assumption
 from noregret.gaussian.ledger import Totals
 

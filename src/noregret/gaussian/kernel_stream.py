@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops import layout, rounds
-from noregret._ops.layout import AT, LEVEL, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
+from noregret._native import layout, rounds
+from noregret._native.layout import AT, LEVEL, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
 from noregret.budgets import Window
 from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
 from noregret.errors import FeatureError, InputError, MergeError, NoRegretError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from noregret._ops import layout
+from noregret._native import layout
 from noregret.gaussian.base import Gaussian
 from noregret.gaussian.cores import PrimalCore
 from noregret.gaussian.cores.schedule import Drift

@@ -1,7 +1,7 @@
 """The ledger: what was paid and what the theorems need, in O(1) memory.
 
 Each column is a compensated sum (Neumaier), so that a million rounds lose nothing; which row
-is what is in noregret._ops.layout.
+is what is in noregret._native.layout.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noregret._ops import layout
-from noregret._ops.ledger import add
+from noregret._native import layout
+from noregret._native.ledger import add
 from noregret.declare.fields import Mismatch
 from noregret.types import Matrix
 

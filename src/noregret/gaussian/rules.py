@@ -2,7 +2,7 @@
 
 Each rule turns (mean m, spread d) into a forecast.  Next to each stands the price of one round:
 by how much its loss may exceed e^2/d, e = y - m, whose sum is the best expert's regularised
-loss.  The compiled twin, for one-at-a-time rounds, is noregret._ops.rules.
+loss.  The compiled twin, for one-at-a-time rounds, is noregret._native.rules.
 
     ridge     g = m             (y - g)^2 = e^2/d + e^2 (1 - 1/d)
     clipped   g = clip(m)       (y - g)^2 <= e^2/d + 4Y^2 (1 - 1/d),  |y| <= Y
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noregret._ops import layout
+from noregret._native import layout
 from noregret.declare.fields import Count, Mismatch, Real
 from noregret.types import Matrix, Vector
 

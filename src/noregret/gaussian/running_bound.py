@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops import layout
+from noregret._native import layout
 from noregret.gaussian import theorems
 from noregret.gaussian.ledger import Totals
 from noregret.gaussian.rules import Rule

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from noregret._ops import bare, layout, rounds
-from noregret._ops.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
+from noregret._native import layout, rounds
+from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
@@ -40,7 +40,7 @@ __all__ = ["ARRAYS", "CAREFUL", "MOST", "NAMES", "Budget", "GaussianStream", "Pl
 CAREFUL, ARRAYS, NAMES = range(3)  # lanes: vectors of outcomes; numbers from arrays; from names
 MOST = 2**26  # outcomes per round, in a file
 Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
-_learn = bare(rounds.learn)
+_learn = rounds.learn
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class GaussianStream:
     def book_rows(self, work: Matrix, xs: Matrix, ys: Matrix, track: Track) -> Replay:
         """Book what the core has replayed, its fit aside; what a replay gives back."""
         forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
-        rounds.settle(self.ledger, work, xs, ys, track.mean, track.root, forecasts, losses)
+        rounds.book_rows(self.ledger, work, xs, ys, track.mean, track.root, forecasts, losses)
         with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
             spread = track.root * track.root
         facts = self.facts()
@@ -258,7 +258,7 @@ class Stream(GaussianStream):
         vector, new = self.space.encode(x)[:2]
         core = self.core
         seen = np.empty(core.shape[1] + 1)
-        self._answer(rounds.gaze(core.factor, core.work, vector, seen), vector)
+        self._answer(rounds.look_unlimited(core.factor, core.work, vector, seen), vector)
         mean, root = seen[:-1], float(seen[-1])
         for value in new.tolist():
             root = math.hypot(root, value * math.sqrt(core.prior_var()))
@@ -347,7 +347,7 @@ class Stream(GaussianStream):
         xs, beyond = self.space.encode_known(X)
         core = self.core
         means, roots = np.empty((len(xs), core.shape[1])), np.empty(len(xs))
-        failed = rounds.survey(core.factor, core.work, self._with_constant(xs), means, roots)
+        failed = rounds.look_rows(core.factor, core.work, self._with_constant(xs), means, roots)
         if failed >= 0:
             self._answer(layout.OVERFLOW, xs[failed])
         with np.errstate(over="ignore"):

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
-from noregret._ops.layout import AAR, BAYES, CLIPPED
+from noregret._native.layout import AAR, BAYES, CLIPPED
 from noregret.budgets import RandomFourier, Window
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.gaussian.facts import StreamFacts, declared_bound

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from noregret._ops import account
-from noregret._ops.account import BOOK_ROWS, ROUNDS
+from noregret._native import account
+from noregret._native.account import BOOK_ROWS, ROUNDS
 from noregret.certificates import Certificate
 from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
 from noregret.errors import FeatureError

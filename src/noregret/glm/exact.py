@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from noregret._ops import particles
+from noregret._native import particles
 from noregret.declare.fields import Real, Truth
 from noregret.errors import FeatureError, NumericalError
 from noregret.glm.families import LOGISTIC, Family

@@ -1,7 +1,7 @@
 """Families of binary models: what a margin z = s w'x costs, s = +-1 the label.
 
 All that the algorithms and their theorems use is l(z) = -ln P, its first two derivatives, and c,
-a bound on the second.  A new family is a number and a branch in noregret._ops.families, and a line
+a bound on the second.  A new family is a number and a branch in noregret._native.families, and a line
 here.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from noregret._ops import families as ops
+from noregret._native import families as ops
 from noregret.declare.fields import Mismatch, Word
 from noregret.errors import ParameterError, SnapshotError, abbreviated
 
@@ -46,7 +46,7 @@ class Family:
 
     def loss_and_derivatives(self, z: float) -> tuple[float, float, float]:
         """l(z), l'(z), l''(z)."""
-        return ops.bend(self.code, z)
+        return ops.loss_and_derivatives(self.code, z)
 
 
 LOGISTIC = Family("logistic", ops.LOGISTIC, 0.25)

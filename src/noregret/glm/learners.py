@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from noregret._ops import margin
+from noregret._native import margin
 from noregret.declare.parameters import Number, Parameter
 from noregret.errors import FeatureError
 from noregret.gaussian.cores.primal import PrimalCore

@@ -1,7 +1,7 @@
 """Posteriors over weights: ways to hold one, and to forecast the probability of label 1.
 
 x is a float64 vector without gaps, a sign is +1 or -1.  The account of a learner, `book` and
-`scatter`, stands beside its posterior: see noregret._ops.account.
+`scatter`, stands beside its posterior: see noregret._native.account.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from noregret._ops import bare, margin, newton, particles
-from noregret._ops.account import EXCESS, note
-from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE
-from noregret._ops.ledger import add
+from noregret._native import margin, newton, particles
+from noregret._native.account import EXCESS, note
+from noregret._native.layout import EXACT_INTEGER, LARGEST_FEATURE
+from noregret._native.ledger import add
 from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Word
 from noregret.errors import NumericalError
 from noregret.gaussian.cores.primal import PrimalCore
@@ -31,8 +31,8 @@ TOO_LARGE = "the look at x does not fit in float64: rescale the features"
 FAMILY = Part("family", ("Family",))
 PRECISION = Real("prior_precision", 1e-300, sys.float_info.max, of="precision")
 
-_predict = bare(margin.predict)
-_learn = bare(margin.learn)
+_predict = margin.predict
+_learn = margin.learn
 
 
 def sound(value: float) -> float:
@@ -183,17 +183,16 @@ class Recursive(Posterior):
 class History:
     """The rounds so far as rows s x, in an array that doubles when it is full."""
 
-    __slots__ = ("count", "held", "scratch")
+    __slots__ = ("count", "held")
 
     FIELDS = (Array("rows", ("t", "n"), of="held"),)
-    SCRATCH = ("count", "scratch")  # the count is that of the rows
+    SCRATCH = ("count",)  # that of the rows
 
     def __init__(self, rows: Matrix) -> None:
         room, self.count = 16, len(rows)
         while room <= self.count:  # a place is kept for a row that is only tried
             room *= 2
         self.held: Matrix = np.zeros((room, rows.shape[1]))
-        self.scratch: Matrix = np.zeros_like(self.held)
         self.held[: self.count] = rows
 
     def stored(self) -> tuple[Matrix]:
@@ -221,7 +220,6 @@ class History:
         """Take one round more."""
         if self.count + 1 >= len(self.held):
             self.held = np.vstack([self.held, np.zeros_like(self.held)])
-            self.scratch = np.zeros_like(self.held)
         self.held[self.count] = row
         self.count += 1
 
@@ -286,9 +284,9 @@ class Mode(Posterior):
         """The mode with one row more, in the place that is kept for it; nothing else is written."""
         h, w, curve = self.history, self.w.copy(), np.empty_like(self.curve)
         h.held[h.count] = row
-        rows, scratch = h.held[: h.count + 1], h.scratch[: h.count + 1]
+        rows = h.held[: h.count + 1]
         F, log_det, gradient, _ = newton.mode(
-            self.family.code, rows, self.precision, w, curve, self.work, scratch
+            self.family.code, rows, self.precision, w, curve, self.work
         )
         if not math.isfinite(F + log_det + gradient):
             raise NumericalError(TOO_LARGE)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret._ops import newton
-from noregret._ops.account import EXCESS, LOGDET, LONGEST, LOSS, PRICE
+from noregret._native import newton
+from noregret._native.account import EXCESS, LOGDET, LONGEST, LOSS, PRICE
 from noregret.certificates import Assumption, Certificate, Kind
 from noregret.glm.exact import Exact
 from noregret.glm.families import Family
@@ -73,8 +73,7 @@ def best(history: History, family: Family, nu2: float) -> float:
     """min F."""
     n, rows = history.size, history.rows
     w, curve, work = np.zeros(n), np.zeros((n, n)), np.zeros((2, n))
-    scratch = np.empty_like(rows)
-    return newton.mode(family.code, rows, 1.0 / nu2, w, curve, work, scratch)[0]
+    return newton.mode(family.code, rows, 1.0 / nu2, w, curve, work)[0]
 
 
 def mode(state: PosteriorState, posterior: Mode) -> list[Certificate]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from noregret._ops.grid import within
-from noregret._ops.layout import EXACT_INTEGER
+from noregret._native.grid import within
+from noregret._native.layout import EXACT_INTEGER
 from noregret.declare.fields import Array, Count, Labels, Mismatch
 from noregret.errors import FeatureError
 from noregret.inputs import values as features

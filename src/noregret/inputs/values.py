@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from noregret._ops.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
+from noregret._native.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
 from noregret.errors import FeatureError, FeatureTypeError, InputError, OutcomeError, abbreviated
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from noregret._ops.lms import COUNT, MEAN, SPREAD
+from noregret._native.lms import COUNT, MEAN, SPREAD
 from noregret.errors import ParameterError, abbreviated
 from noregret.inputs.values import number, table
 from noregret.types import Matrix, Vector

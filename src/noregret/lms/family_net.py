@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops import continuum as ops
-from noregret._ops.continuum import COUNTS, PEAK, RATE, RAW
+from noregret._native import continuum as ops
+from noregret._native.continuum import COUNTS, PEAK, RATE, RAW
 from noregret.declare.fields import Part, Value, require
 from noregret.kernels import Kernel, together
 from noregret.lms.comparators import Values

@@ -7,11 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from noregret._ops import bare
-from noregret._ops import continuum as ops
-from noregret._ops.continuum import AT, BOX, FRESH, FULL, OK, PEAK, RATE
-from noregret._ops.layout import LARGEST_FEATURE
-from noregret._ops.lms import COUNT, FACTS, STEPS, TILE
+from noregret._native import continuum as ops
+from noregret._native.continuum import AT, BOX, FRESH, FULL, OK, PEAK, RATE
+from noregret._native.layout import LARGEST_FEATURE
+from noregret._native.lms import COUNT, FACTS, STEPS, TILE
 from noregret.declare.fields import Array, Mismatch, Part, Real, require
 from noregret.errors import FeatureError
 from noregret.gaussian.cores.memory import enough
@@ -26,7 +25,7 @@ from noregret.types import Matrix, Outcome, Vector
 
 __all__ = ["GaussianNetState"]
 
-_predict, _learn = bare(ops.predict), bare(ops.learn)
+_predict, _learn = ops.predict, ops.learn
 
 
 @dataclass(slots=True, eq=False)

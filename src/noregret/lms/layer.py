@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from noregret._ops import lms as ops
-from noregret._ops.layout import LARGEST_FEATURE, LARGEST_OUTCOME
-from noregret._ops.lms import COUNT, FACTS, LAST, MEAN, SPREAD
+from noregret._native import lms as ops
+from noregret._native.layout import LARGEST_FEATURE, LARGEST_OUTCOME
+from noregret._native.lms import COUNT, FACTS, LAST, MEAN, SPREAD
 from noregret.declare.fields import Array, Count, Part, Points, require, require_spread
 from noregret.errors import NumericalError
 from noregret.inputs.kernel_spaces import KernelInputs

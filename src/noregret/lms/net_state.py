@@ -7,8 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from noregret._ops import continuum as ops
-from noregret._ops.mixing import NARROW
+from noregret._native import continuum as ops
+from noregret._native.mixing import NARROW
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, require
 from noregret.errors import OutcomeError, ParameterError

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from noregret._ops.ledger import add
+from noregret._native.ledger import add
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Count, Part, Real, require
 from noregret.errors import FeatureError, NumericalError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret._ops import continuum as ops
+from noregret._native import continuum as ops
 from noregret.types import Vector
 
 if TYPE_CHECKING:

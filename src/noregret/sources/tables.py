@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret._ops.layout import EXACT_INTEGER
+from noregret._native.layout import EXACT_INTEGER
 from noregret.errors import SourceError
 from noregret.inputs.values import abbreviated
 from noregret.learner.replay import module

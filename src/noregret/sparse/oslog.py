@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import RegressorMixin
 
-from noregret._ops.sparse import PASSES, WEIGHTS
+from noregret._native.sparse import PASSES, WEIGHTS
 from noregret.certificates import Certificate
 from noregret.declare.fields import Group
 from noregret.declare.parameters import positive

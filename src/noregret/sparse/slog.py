@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret._ops import sparse as ops
-from noregret._ops.sparse import MOMENT, STATE_ROWS, WEIGHTS
+from noregret._native import sparse as ops
+from noregret._native.sparse import MOMENT, STATE_ROWS, WEIGHTS
 from noregret.declare.fields import Array, Count, Group, Part, Real
 from noregret.declare.parameters import POSITIVE, Parameter
 from noregret.errors import FeatureError

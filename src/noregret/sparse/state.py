@@ -1,4 +1,4 @@
-"""The state of OSLOG, and the limits of what it takes; see noregret._ops.sparse."""
+"""The state of OSLOG, and the limits of what it takes; see noregret._native.sparse."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import math
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from noregret._ops import bare
-from noregret._ops import sparse as ops
-from noregret._ops.sparse import (
+from noregret._native import sparse as ops
+from noregret._native.sparse import (
     BOOK_ROWS,
     LARGEST,
     LARGEST_SEEN,
@@ -33,7 +32,7 @@ from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 __all__ = ["OSLOGState", "check_features", "check_outcome", "finite", "sparsity"]
 
 KEPT = [MOMENT, WEIGHTS, SCALES]  # rows of `state` that outlast a round
-_predict, _round = bare(ops.predict), bare(ops.round_)
+_predict, _round = ops.predict, ops.round_
 NEGLIGIBLE = 1e-6
 """A weight below this share of the largest counts as 0 in `sparsity_`."""
 TOO_LARGE = "the round does not fit in float64: rescale the features or the outcomes"

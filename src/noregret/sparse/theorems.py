@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret._ops import sparse as ops
-from noregret._ops.sparse import IDLE, LARGEST_SEEN, LOSS, MOMENT, SCALES, SQUARE, WEIGHTS
+from noregret._native import sparse as ops
+from noregret._native.sparse import IDLE, LARGEST_SEEN, LOSS, MOMENT, SCALES, SQUARE, WEIGHTS
 from noregret.certificates import Assumption, Certificate
 from noregret.gaussian.facts import declared_bound
 

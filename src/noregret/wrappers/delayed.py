@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from noregret._ops.ledger import add
+from noregret._native.ledger import add
 from noregret.certificates import Assumption, Certificate
 from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.errors import InputError, NumericalError, OutcomeError, abbreviated, wrapping

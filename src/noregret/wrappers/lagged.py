@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret._ops.ledger import add
+from noregret._native.ledger import add
 from noregret.certificates import Assumption, Certificate
 from noregret.declare.fields import AnyLearner, Array, Count, Group, Mismatch, Records
 from noregret.errors import (

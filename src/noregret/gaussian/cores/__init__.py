@@ -2,7 +2,7 @@
 
 `PrimalCore` is fixed experts with weights in R^n, `DriftCore` experts that change with time.
 Both keep what they learned in one array, `factor`, and share one scratch array, `work`
-(see noregret._ops.layout), so that a round is a single compiled call.
+(see noregret._native.layout), so that a round is a single compiled call.
 """
 
 from noregret.gaussian.cores.core import Core as Core

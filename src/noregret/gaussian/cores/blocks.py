@@ -21,8 +21,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from noregret._ops.layout import AT, FRESH
-from noregret._ops.primal import stream
+from noregret._native.layout import AT, FRESH
+from noregret._native.primal import stream
 from noregret.types import Matrix, Vector
 
 __all__ = ["CROSSOVER", "in_blocks", "stream_in_blocks"]
@@ -42,7 +42,7 @@ def in_blocks(features: int) -> bool:
 def stream_in_blocks(
     factor: Matrix, work: Matrix, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector
 ) -> int:
-    """The same as noregret._ops.primal.stream; -1, or the first row that overflows."""
+    """The same as noregret._native.primal.stream; -1, or the first row that overflows."""
     T, n = xs.shape
     R, z = np.asfortranarray(factor[:, :n]), np.asfortranarray(factor[:, n:])
     with np.errstate(over="ignore"):

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from noregret._ops.layout import AT, FRESH, MEAN, OK, ROOT, SCALARS, X
+from noregret._native.layout import AT, FRESH, MEAN, OK, ROOT, SCALARS, X
 from noregret.errors import NumericalError
 from noregret.types import Look, Matrix, Track, Vector
 
@@ -14,7 +14,7 @@ __all__ = ["Core"]
 
 
 class Core:
-    """A Gaussian state: what was learned in `factor`, scratch in `work` (noregret._ops.layout).
+    """A Gaussian state: what was learned in `factor`, scratch in `work` (noregret._native.layout).
 
     A child writes `absorb`, `_stream`, `extended` (a copy with k features more, which have been 0
     so far), `coefficients` (m, n) and `prior_var` (of the weight of a feature not seen yet).

@@ -24,8 +24,8 @@ import math
 
 import numpy as np
 
-from noregret._ops import drift as ops
-from noregret._ops.layout import AT, DRIFT, PASSED, ROOTED, ROWS, SCALARS, Y
+from noregret._native import drift as ops
+from noregret._native.layout import AT, DRIFT, PASSED, ROOTED, ROWS, SCALARS, Y
 from noregret.gaussian.cores.core import Core
 from noregret.gaussian.cores.schedule import Drift, steps
 from noregret.types import Matrix, Vector

@@ -21,7 +21,7 @@ import math
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from noregret._ops import dual as ops
+from noregret._native import dual as ops
 from noregret.errors import NumericalError
 from noregret.gaussian.cores.memory import enough
 from noregret.gaussian.cores.schedule import Drift, steps

@@ -7,7 +7,7 @@ rotations (Zhdanov and Vovk, Algorithm 1).  It is never squared and never invert
     absorb  rotate [x | y] into [R z];  e/sqrt(d) is left over, and rotations keep length, so
             sum e^2/d = min_w sum (y - w'x)^2 + a|w|^2                                 (ZV 1)
 
-Rotation by rotation the arithmetic is in noregret._ops.primal; many rows at once in blocks.py.
+Rotation by rotation the arithmetic is in noregret._native.primal; many rows at once in blocks.py.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import math
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from noregret._ops import primal as ops
-from noregret._ops.layout import ROWS, SCALARS, Y
+from noregret._native import primal as ops
+from noregret._native.layout import ROWS, SCALARS, Y
 from noregret.gaussian.cores.blocks import in_blocks, stream_in_blocks
 from noregret.gaussian.cores.core import Core
 from noregret.types import Integers, Matrix, Vector

@@ -13,7 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noregret._ops.layout import AT, DRIFT, FRESH, NORM, PASSED, PEAK, ROOT, ROOTED, ROWS, SCALARS
+from noregret._native.layout import (
+    AT,
+    DRIFT,
+    FRESH,
+    NORM,
+    PASSED,
+    PEAK,
+    ROOT,
+    ROOTED,
+    ROWS,
+    SCALARS,
+)
 from noregret.declare.fields import Array, Count, Mismatch, Real, Truth
 from noregret.gaussian.cores.drift import DriftCore
 from noregret.gaussian.cores.primal import PrimalCore

@@ -1,0 +1,6 @@
+"""Compiled; written by native/stubs.py.  The equations are in native/."""
+
+from noregret.types import Vector
+
+def exponentials(arg0: Vector, arg1: float, /) -> float: ...
+def place(arg0: Vector, arg1: float, /) -> int: ...
