@@ -119,7 +119,7 @@ MUTANTS = {
                 "pass",
                 "the last place is forgotten",
             ),
-            ("if asked[name] != before:", "if False:", "a state of another run"),
+            ("if settings[name] != before:", "if False:", "a state of another run"),
             ('    encoding.recall(kept["encoding"])\n', "", "the memory of columns"),
             ("_chosen(learner) != _chosen(player.learner)", "False", "other parameters go on"),
             ('if key and source["key"] == key:', "if key:", "another file is skipped into"),
@@ -161,10 +161,11 @@ MUTANTS = {
             ),
             ("self.first = self.first or message", "self.first = message", "the last complaint"),
             (
-                "if typed or not NUMERIC.fullmatch(value):",
-                "if not NUMERIC.fullmatch(value):",
+                "if isinstance(value, str) and not typed and NUMERIC",
+                "if isinstance(value, str) and NUMERIC",
                 "text that looks like a number",
             ),
+            ("if name in self.names[:i]:", "if False:", "two columns of one name"),
             (
                 "self.places[keep], self.open, self.whole)",
                 "self.places, self.open, self.whole)",
@@ -213,20 +214,19 @@ MUTANTS = {
                 "line numbers of a fast block",
             ),
             ("if len(row) != len(names):", "if len(row) < len(names):", "rows that are too long"),
-            ("        if name in names[:i]:\n", "        if False:\n", "two columns of one name"),
         ],
     ),
     "sources/prefetch.py": (
         READ,
         [
             (
-                "            hand_over([], error)\n",
-                "            hand_over([])\n",
+                "coming.popleft().result()",
+                "[] if (made_one := coming.popleft()).exception() else made_one.result()",
                 "an error ends the data",
             ),
             (
-                "        stop.set()\n        thread.join()",
-                "        stop.set()",
+                "worker.shutdown(cancel_futures=True)",
+                "worker.shutdown(wait=False, cancel_futures=True)",
                 "the reader is left behind",
             ),
         ],
