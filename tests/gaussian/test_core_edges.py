@@ -15,7 +15,7 @@ import noregret as nr
 from hostile import state_bytes
 from noregret._ops import layout, rounds, vectors
 from noregret.errors import InputError, NumericalError, OutcomeError, ParameterError
-from noregret.gaussian.cores import DriftCore
+from noregret.gaussian.cores import DriftCore, PrimalCore
 from noregret.gaussian.ledger import add, open_ledger, totals
 from noregret.reference import exact
 
@@ -127,6 +127,14 @@ def test_the_fit_is_a_compensated_sum(drift: float, way: str) -> None:
     assert identity.comparator == exactly
     assert identity.bound == exactly
     assert identity.loss == exactly
+
+
+def test_a_cores_own_fit_is_a_compensated_sum() -> None:
+    """A core that is replayed by itself, without a ledger."""
+    y = SMALL_LARGE_SMALL[:, None]
+    for core in (PrimalCore(1.0, 1, 1), DriftCore(1.0, 0.25, 1, 1)):
+        track = core.replay(np.zeros((len(y), 1)), y)
+        assert track.fit == math.fsum((y * y)[:, 0].tolist())
 
 
 @DRIFTS
@@ -315,6 +323,19 @@ def test_a_varying_drift_after_growing_and_replaying() -> None:
     norm = learner.certificates()[1]
     S = 2.0 + sum(t / 7.0 for t in range(2, 7))
     assert norm.bound == pytest.approx((1.0 + 5.0 * S) * norm.comparator, rel=1e-12)
+
+
+def test_a_replay_leaves_the_same_file_as_its_rounds_one_by_one() -> None:
+    """Also where the drift varies: files keep the last one."""
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(5, 2)), rng.normal(size=5)
+    for drift in (0.0, 0.25, lambda t: 1.0 / t):
+        loop, many = nr.Ridge(0.5, drift=drift), nr.Ridge(0.5, drift=drift)
+        for x, outcome in zip(X, y, strict=True):
+            loop.learn_one(x, float(outcome))
+        many.replay(X[:3], y[:3])
+        many.replay(X[3:], y[3:])
+        assert many.to_bytes() == loop.to_bytes()
 
 
 def test_drifts_that_make_no_sense() -> None:
