@@ -165,6 +165,11 @@ MUTANTS = {
                 "if isinstance(value, str) and NUMERIC",
                 "text that looks like a number",
             ),
+            (
+                "if typed and isinstance(value, str) and kind_of_text(value) == NUMBER:",
+                "if False:",
+                "text that looks like a number begins a column of numbers",
+            ),
             ("if name in self.names[:i]:", "if False:", "two columns of one name"),
             (
                 "self.places[keep], self.open, self.whole)",
