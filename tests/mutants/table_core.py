@@ -796,6 +796,7 @@ MUTANTS = {
             *LINEAR,
             "inputs/test_hostile_overflow.py",
             "gaussian/test_kernels.py::test_a_forecast_may_be_written_to",
+            "wrappers/test_merge.py::test_names_are_matched_and_new_ones_enter",
         ),
         [
             ("else g.copy()  # a look may be kept", "else g", "the caller writes into a look"),
