@@ -536,3 +536,36 @@ def test_a_kernel_spread_is_never_below_that_of_the_noise() -> None:
         learner.learn_one(x, 1.0)
         for z in (x, x * (1 + 1e-15)):
             assert learner.predictive(z).var >= 1.0
+
+
+@pytest.mark.parametrize(("beyond", "a"), [(1e-5, 1e-8), (0.0747, 0.1)])
+def test_what_is_hardly_no_kernel_is_refused(beyond: float, a: float) -> None:
+    """k(x, z) > sqrt(k(x, x) k(z, z)): by a little, or with a pivot of 1/2 that has a root."""
+
+    def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return np.where(Z.T == X, 1.0, 1.0 + beyond)
+
+    learner = nr.Ridge(a, kernel=kernel)
+    learner.learn_one(np.array([0.0]), 1.0)
+    with pytest.raises(NumericalError, match=r"round 2.*not positive semi-definite"):
+        learner.learn_one(np.array([1.0]), 1.0)
+    with pytest.raises(NumericalError, match="not positive semi-definite"):
+        nr.Ridge(a, kernel=kernel).replay([[0.0], [1.0]], [1.0, 1.0])
+
+
+def test_a_kernel_look_is_for_one_round_only() -> None:
+    learner, x = nr.Ridge(1.0, kernel=RBF(1.0)), np.array([1.0])
+    for t in range(1, 4):
+        learner.predict_one(x)
+        learner.learn_one(x, 1.0)
+        assert learner.predict_one(x) == pytest.approx(t / (t + 1.0), rel=1e-12)
+
+
+def test_a_kernel_mean_that_overflows_beside_a_finite_spread() -> None:
+    """36 outcomes of 2^511 at 1/6: the mean at x is x 2^511 6/2, the spread 1 + x^2/2."""
+    learner = nr.Ridge(1.0, kernel=DotProduct(0.0))
+    for _ in range(36):
+        learner.learn_one(np.array([1.0 / 6.0]), 2.0**511)
+    assert math.isfinite(learner.predict_one(np.array([0.8e154])))
+    with pytest.raises(NumericalError, match="does not fit"):
+        learner.predict_one(np.array([1.3e154]))
