@@ -7,6 +7,7 @@ PLAY = (
     "cli/test_cli.py::test_run_equals_replay_in_every_output",
     "cli/test_cli.py::test_a_failing_certificate_is_exit_code_1",
     "cli/test_cli_state.py::test_a_state_of_another_run_is_refused",
+    "cli/test_cli_state.py::test_kinds_of_columns_are_remembered",
     "cli/test_cli_state.py::test_a_file_that_grows_is_read_on",
     "cli/test_cli_state.py::test_what_is_missing_is_remembered",
     "cli/test_cli_state.py::test_files_chain_to_the_last_bit",
