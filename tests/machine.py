@@ -27,7 +27,13 @@ from numpy.testing import assert_allclose
 
 import noregret as nr
 from hostile_calls import Call, calls
-from noregret.errors import MergeError, NoRegretError, NotLearnedError
+from noregret.errors import (
+    FeatureError,
+    MergeError,
+    NoRegretError,
+    NotLearnedError,
+    SnapshotError,
+)
 from stored import CASES as STORED
 from stored import Case, arrays, bits, chances, issue, labels, line, named, proofs, settle, two
 
@@ -306,12 +312,30 @@ class Machine(RuleBasedStateMachine):
             assert self.learner.to_bytes() == before, f"{call.kind}: refused, and the file changed"
         else:
             assert not call.never, f"{call.kind}: accepted"
-            if call.learns and n % 3:  # back to where we were
+            if call.learns and (n % 3 or not self.can_follow(call)):  # back to where we were
                 self.learner = nr.from_bytes(before, **self.case.given)
             elif call.learns:
                 self.rough = True
                 self.accepted(call)
         self.same()
+
+    def can_follow(self, call: Call) -> bool:
+        """Whether a learner that accepted this call can still be asked at the probe, stored and
+        read: not one that began with other features, nor one that keeps objects which no model
+        file holds."""
+        anew = call.kind.startswith("fit,") or self.known[1] == rounds(self.case.make())
+        try:
+            asked(self.learner, self.probe)
+        except FeatureError:
+            assert anew, f"{call.kind}: accepted, and the features are no longer the same"
+            return False
+        try:
+            nr.from_bytes(self.learner.to_bytes(), **self.case.given)
+        except SnapshotError as why:
+            if not any(each in str(why) for each in ("cannot be stored", "a file cannot hold")):
+                raise
+            return False
+        return True
 
     @precondition(lambda self: not self.issues)
     @rule(n=numbers)
