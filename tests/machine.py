@@ -35,7 +35,20 @@ from noregret.errors import (
     SnapshotError,
 )
 from stored import CASES as STORED
-from stored import Case, arrays, bits, chances, issue, labels, line, named, proofs, settle, two
+from stored import (
+    Case,
+    arrays,
+    bits,
+    chances,
+    issue,
+    labels,
+    line,
+    mixed_words,
+    named,
+    proofs,
+    settle,
+    two,
+)
 
 Act = Callable[[Any], Any]
 LOT = 16  # rounds to draw from
@@ -87,6 +100,8 @@ TO_THE_BIT = {
     "lagged, horizon 3",
 }
 CLOSE = 1e-7
+# Features of a kernel, or that there are none, stay those of the first round.
+FIRST_ROUND_RULES = (named, mixed_words)
 # Particles are drawn feature by feature: features that come together are another sample.
 DRAWN = ("averaging, particles",)
 
@@ -194,7 +209,7 @@ class Machine(RuleBasedStateMachine):
         self.left: list[tuple[Any, tuple[Any, ...]]] = []  # copies that nobody touches any more
         self.rough = False  # numbers so large that good rounds may be refused
         self.known = view(self.twin, self.probe)
-        if case.xs is named:  # features of a kernel stay those of the first round
+        if case.xs in FIRST_ROUND_RULES:
             self.both(self.taught(self.xs[0], self.ys[0]))
 
     # What is compared -----------------------------------------------------------------------
@@ -382,7 +397,7 @@ class Machine(RuleBasedStateMachine):
         def part() -> Any:
             other = self.case.make()
             for x, y in zip(xs, ys):
-                if self.case.xs is not named or x is self.xs[0]:
+                if self.case.xs not in FIRST_ROUND_RULES or x is self.xs[0]:
                     self.taught(x, y)(other)
             return other
 
