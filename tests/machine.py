@@ -27,9 +27,28 @@ from numpy.testing import assert_allclose
 
 import noregret as nr
 from hostile_calls import Call, calls
-from noregret.errors import MergeError, NoRegretError, NotLearnedError
+from noregret.errors import (
+    FeatureError,
+    MergeError,
+    NoRegretError,
+    NotLearnedError,
+    SnapshotError,
+)
 from stored import CASES as STORED
-from stored import Case, arrays, bits, chances, issue, labels, line, named, proofs, settle, two
+from stored import (
+    Case,
+    arrays,
+    bits,
+    chances,
+    issue,
+    labels,
+    line,
+    mixed_words,
+    named,
+    proofs,
+    settle,
+    two,
+)
 
 Act = Callable[[Any], Any]
 LOT = 16  # rounds to draw from
@@ -81,6 +100,8 @@ TO_THE_BIT = {
     "lagged, horizon 3",
 }
 CLOSE = 1e-7
+# Features of a kernel, or that there are none, stay those of the first round.
+FIRST_ROUND_RULES = (named, mixed_words)
 # Particles are drawn feature by feature: features that come together are another sample.
 DRAWN = ("averaging, particles",)
 
@@ -188,7 +209,7 @@ class Machine(RuleBasedStateMachine):
         self.left: list[tuple[Any, tuple[Any, ...]]] = []  # copies that nobody touches any more
         self.rough = False  # numbers so large that good rounds may be refused
         self.known = view(self.twin, self.probe)
-        if case.xs is named:  # features of a kernel stay those of the first round
+        if case.xs in FIRST_ROUND_RULES:
             self.both(self.taught(self.xs[0], self.ys[0]))
 
     # What is compared -----------------------------------------------------------------------
@@ -306,12 +327,30 @@ class Machine(RuleBasedStateMachine):
             assert self.learner.to_bytes() == before, f"{call.kind}: refused, and the file changed"
         else:
             assert not call.never, f"{call.kind}: accepted"
-            if call.learns and n % 3:  # back to where we were
+            if call.learns and (n % 3 or not self.can_follow(call)):  # back to where we were
                 self.learner = nr.from_bytes(before, **self.case.given)
             elif call.learns:
                 self.rough = True
                 self.accepted(call)
         self.same()
+
+    def can_follow(self, call: Call) -> bool:
+        """Whether a learner that accepted this call can still be asked at the probe, stored and
+        read: not one that began with other features, nor one that keeps objects which no model
+        file holds."""
+        anew = call.kind.startswith("fit,") or self.known[1] == rounds(self.case.make())
+        try:
+            asked(self.learner, self.probe)
+        except FeatureError:
+            assert anew, f"{call.kind}: accepted, and the features are no longer the same"
+            return False
+        try:
+            nr.from_bytes(self.learner.to_bytes(), **self.case.given)
+        except SnapshotError as why:
+            if not any(each in str(why) for each in ("cannot be stored", "a file cannot hold")):
+                raise
+            return False
+        return True
 
     @precondition(lambda self: not self.issues)
     @rule(n=numbers)
@@ -358,7 +397,7 @@ class Machine(RuleBasedStateMachine):
         def part() -> Any:
             other = self.case.make()
             for x, y in zip(xs, ys):
-                if self.case.xs is not named or x is self.xs[0]:
+                if self.case.xs not in FIRST_ROUND_RULES or x is self.xs[0]:
                     self.taught(x, y)(other)
             return other
 

@@ -146,8 +146,8 @@ def settle(learner: Any, x: Any, y: Any) -> None:
     """Outcomes come late and out of order; now and then one never comes."""
     waiting = learner.pending_
     if len(waiting) > 3:
-        learner.learn_one(waiting[len(waiting) % 3], y)
-    if len(waiting) > 4 and waiting[0] % 5 == 0:
+        learner.learn_one(waiting.pop(len(waiting) % 3), y)
+    if len(waiting) > 3 and waiting[0] % 5 == 0:
         learner.drop(waiting[0])
 
 

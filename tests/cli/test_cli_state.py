@@ -153,6 +153,16 @@ def test_a_state_of_another_run_is_refused(tmp_path: Path, capsys) -> None:
     assert state.read_bytes() == before
 
 
+def test_kinds_of_columns_are_remembered(tmp_path: Path) -> None:
+    """A column of text stays one, whatever the next file begins with."""
+    state = tmp_path / "s.nr"
+    for k, rows in enumerate(("red,1\n7,2\n", "7,3\nred,4\n")):
+        path = tmp_path / f"part{k}.csv"
+        path.write_text("code,y\n" + rows)
+        assert noregret("run", path, "-y", "y", "--state", state) == 0
+    assert list(nr.load(state).feature_names_in_) == ["code=red", "code=7"]
+
+
 def test_a_state_and_python_share_learners(tmp_path: Path) -> None:
     frame, state = stream(60), tmp_path / "s.nr"
     path = write(frame, tmp_path / "data.csv")

@@ -206,6 +206,12 @@ def test_a_run_that_breaks_can_go_on_where_its_state_says(
     assert nr.load(state).n_samples_seen_ == 60
 
 
+def test_a_state_is_due_after_so_many_rows_and_not_before() -> None:
+    saving = Saving("s.nr", 5)
+    assert [saving.due(rows) for rows in (1, 4, 5, 6)] == [False, False, True, True]
+    assert [saving.left(rows) for rows in (0, 4, 5)] == [5, 1, 1]
+
+
 def test_a_piece_that_fails_is_not_saved(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(lines, "READ", 400)
     data = write(stream(60), tmp_path / "data.csv")

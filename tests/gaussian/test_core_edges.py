@@ -15,7 +15,7 @@ import noregret as nr
 from hostile import state_bytes
 from noregret._native import layout, rounds, vectors
 from noregret.errors import InputError, NumericalError, OutcomeError, ParameterError
-from noregret.gaussian.cores import DriftCore
+from noregret.gaussian.cores import DriftCore, PrimalCore
 from noregret.gaussian.ledger import add, open_ledger, totals
 from noregret.reference import exact
 
@@ -129,6 +129,14 @@ def test_the_fit_is_a_compensated_sum(drift: float, way: str) -> None:
     assert identity.loss == exactly
 
 
+def test_a_cores_own_fit_is_a_compensated_sum() -> None:
+    """A core that is replayed by itself, without a ledger."""
+    y = SMALL_LARGE_SMALL[:, None]
+    for core in (PrimalCore(1.0, 1, 1), DriftCore(1.0, 0.25, 1, 1)):
+        track = core.replay(np.zeros((len(y), 1)), y)
+        assert track.fit == math.fsum((y * y)[:, 0].tolist())
+
+
 @DRIFTS
 @pytest.mark.parametrize("way", ["learn_one", "replay"])
 def test_a_fit_beyond_float64_is_infinite_and_not_nan(drift: float, way: str) -> None:
@@ -159,7 +167,9 @@ def test_merged_sums_keep_their_compensation() -> None:
     y = SMALL_LARGE_SMALL
     parts = [nr.Ridge(1.0).fit(np.zeros((len(p), 1)), p) for p in (y[:500], y[500:], y[:50])]
     whole = np.concatenate([y, y[:50]])
-    assert nr.merge(parts).certificates()[0].loss == math.fsum((whole * whole).tolist())
+    for order in (parts, parts[::-1]):
+        loss = nr.merge(order).certificates()[0].loss
+        assert loss == math.fsum((whole * whole).tolist())
 
 
 def test_oslogs_loss_is_compensated() -> None:
@@ -315,6 +325,19 @@ def test_a_varying_drift_after_growing_and_replaying() -> None:
     norm = learner.certificates()[1]
     S = 2.0 + sum(t / 7.0 for t in range(2, 7))
     assert norm.bound == pytest.approx((1.0 + 5.0 * S) * norm.comparator, rel=1e-12)
+
+
+def test_a_replay_leaves_the_same_file_as_its_rounds_one_by_one() -> None:
+    """Also where the drift varies: files keep the last one."""
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(5, 2)), rng.normal(size=5)
+    for drift in (0.0, 0.25, lambda t: 1.0 / t):
+        loop, many = nr.Ridge(0.5, drift=drift), nr.Ridge(0.5, drift=drift)
+        for x, outcome in zip(X, y, strict=True):
+            loop.learn_one(x, float(outcome))
+        many.replay(X[:3], y[:3])
+        many.replay(X[3:], y[3:])
+        assert many.to_bytes() == loop.to_bytes()
 
 
 def test_drifts_that_make_no_sense() -> None:
@@ -513,3 +536,36 @@ def test_a_kernel_spread_is_never_below_that_of_the_noise() -> None:
         learner.learn_one(x, 1.0)
         for z in (x, x * (1 + 1e-15)):
             assert learner.predictive(z).var >= 1.0
+
+
+@pytest.mark.parametrize(("beyond", "a"), [(1e-5, 1e-8), (0.0747, 0.1)])
+def test_what_is_hardly_no_kernel_is_refused(beyond: float, a: float) -> None:
+    """k(x, z) > sqrt(k(x, x) k(z, z)): by a little, or with a pivot of 1/2 that has a root."""
+
+    def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return np.where(Z.T == X, 1.0, 1.0 + beyond)
+
+    learner = nr.Ridge(a, kernel=kernel)
+    learner.learn_one(np.array([0.0]), 1.0)
+    with pytest.raises(NumericalError, match=r"round 2.*not positive semi-definite"):
+        learner.learn_one(np.array([1.0]), 1.0)
+    with pytest.raises(NumericalError, match="not positive semi-definite"):
+        nr.Ridge(a, kernel=kernel).replay([[0.0], [1.0]], [1.0, 1.0])
+
+
+def test_a_kernel_look_is_for_one_round_only() -> None:
+    learner, x = nr.Ridge(1.0, kernel=RBF(1.0)), np.array([1.0])
+    for t in range(1, 4):
+        learner.predict_one(x)
+        learner.learn_one(x, 1.0)
+        assert learner.predict_one(x) == pytest.approx(t / (t + 1.0), rel=1e-12)
+
+
+def test_a_kernel_mean_that_overflows_beside_a_finite_spread() -> None:
+    """36 outcomes of 2^511 at 1/6: the mean at x is x 2^511 6/2, the spread 1 + x^2/2."""
+    learner = nr.Ridge(1.0, kernel=DotProduct(0.0))
+    for _ in range(36):
+        learner.learn_one(np.array([1.0 / 6.0]), 2.0**511)
+    assert math.isfinite(learner.predict_one(np.array([0.8e154])))
+    with pytest.raises(NumericalError, match="does not fit"):
+        learner.predict_one(np.array([1.3e154]))

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
@@ -121,6 +121,18 @@ def test_far_and_tiny_inputs() -> None:
     net.replay(X, np.ones(7))
     healthy(net)
     assert net.patterns_ == 5
+
+
+def test_hindsight_of_far_inputs() -> None:
+    """Squared distances overflow: the kernel is 0 there, but 1 at the width 0."""
+    X, y = np.array([[1e200], [-1e200], [0.0]]), np.array([0.5, 1.0, -0.5])
+    net = nr.KLMSNet(1.0, scale=5.0, nodes=8, learning_rate=0.5)
+    net.replay(X, y)
+    assert_allclose(net.hindsight(0.5).coefficients, y / 2.0)  # a = (1 - eta)/eta = 1
+    assert_allclose(net.hindsight(0.0).coefficients.sum(), y.sum() / 4.0)
+    for width in (0.0, 0.5, 1.0):
+        found = net.certificates(comparator=net.hindsight(width))
+        assert all(c.holds is not False for c in found)
 
 
 def test_a_diverging_rate_is_refused_in_time() -> None:

@@ -45,13 +45,13 @@ MUTANTS = {
                 "KN without 1/n",
             ),
             (
-                "t.fit + 4.0 * t.outcomes * Y * Y * price",
-                "t.fit + 8.0 * t.outcomes * Y * Y * price",
+                "V + 4.0 * outcomes * Y * Y * price",
+                "V + 8.0 * outcomes * Y * Y * price",
                 "8Y^2 for 4Y^2",
             ),
             (
-                "t.fit + 4.0 * t.outcomes * Y * Y * price",
-                "t.fit + 4.0 * Y * Y * price",
+                "V + 4.0 * outcomes * Y * Y * price",
+                "V + 4.0 * Y * Y * price",
                 "clipping of one outcome only",
             ),
             (
@@ -65,24 +65,34 @@ MUTANTS = {
                 "log det for leverage, clipped",
             ),
             (
-                '1}, a priori",\n        s.determinant_bound(X * X),',
-                '1}, a priori",\n        s.determinant_bound(2.0 * X * X),',
+                "return _clipped(s, name, s.determinant_bound(X * X),",
+                "return _clipped(s, name, s.determinant_bound(2.0 * X * X),",
                 "2X^2 a priori, clipped",
             ),
             (
-                '(15)",\n        "upper bound",\n        s.determinant_bound(X * X),',
-                '(15)",\n        "upper bound",\n        s.determinant_bound(2.0 * X * X),',
+                "price, words = s.determinant_bound(X * X),",
+                "price, words = s.determinant_bound(2.0 * X * X),",
                 "2X^2 a priori, Bayes",
             ),
             (
-                'Theorem 1, a priori",\n        s.determinant_bound(X * X),',
-                'Theorem 1, a priori",\n        s.determinant_bound(2.0 * X * X),',
+                "return _aar(s, name, s.determinant_bound(X * X),",
+                "return _aar(s, name, s.determinant_bound(2.0 * X * X),",
                 "2X^2 a priori, AAR",
             ),
             (
-                "s.log_loss(t.fit) + 0.5 * t.outcomes * price,\n        statement",
-                "s.log_loss(t.fit) + t.outcomes * price,\n        statement",
+                "V / (2.0 * noise_var) + 0.5 * outcomes * price",
+                "V / (2.0 * noise_var) + outcomes * price",
                 "Lam for Lam/2",
+            ),
+            (
+                "constant + V / (2.0 * noise_var) +",
+                "constant + V / 2.0 +",
+                "noise variance dropped from Bayes's bound",
+            ),
+            (
+                "0.5 * rounds * outcomes * math.log",
+                "0.5 * rounds * math.log",
+                "one outcome's constant in Bayes's bound",
             ),
             ("comparator=s.log_loss(t.best)", "comparator=s.log_loss(0.0)", "Bayes's comparator"),
             (
@@ -105,7 +115,7 @@ MUTANTS = {
                 "price = 2.0 * s.determinant_bound(Z * Z / s.features) if",
                 "KN 2.2 doubled",
             ),
-            ("bound=t.fit + Y2 * price", "bound=t.fit + 2.0 * Y2 * price", "2Y^2 for AAR"),
+            ("return V + square * price", "return V + 2.0 * square * price", "2Y^2 for AAR"),
             (
                 "s.totals.log_det, s.log)\n\n\ndef aar_leverage",
                 "s.totals.leverage, s.log)\n\n\ndef aar_leverage",
@@ -119,8 +129,8 @@ MUTANTS = {
             ("c * c * s.priors", "c * s.priors", "c for c^2"),
             ("bound=t.fit + t.charge - t.relief", "bound=t.fit + t.charge", "AAR's relief dropped"),
             (
-                "comparator=t.missed + t.squared_norms,",
-                "comparator=t.squared_norms,",
+                "total = t.missed + t.squared_norms",
+                "total = t.squared_norms",
                 "what a budget left out",
             ),
             (

@@ -147,3 +147,34 @@ def test_an_empty_extra_is_kept(tmp_path: Path) -> None:
     for extra in ({}, {"rows": 7}, None):
         nr.save(nr.Ridge(), tmp_path / "m.npz", extra=extra)
         assert extra_in(tmp_path / "m.npz") == extra
+
+
+def test_what_stands_beside_a_learner_is_checked(tmp_path: Path) -> None:
+    """Another format, numbers that nobody reads, an extra without fields."""
+    from noregret.snapshot import extra_in
+
+    header, numbers = files.opened(nr.Ridge(0.5).to_bytes())
+    assert nr.from_bytes(frame.pack(header, [numbers])).prior_precision == 0.5
+    other = header.replace(b"noregret model file", b"another model file!")
+    assert other != header
+    with pytest.raises(SnapshotError, match="the header is not that of a model file"):
+        nr.from_bytes(frame.pack(other, [numbers]))
+    with pytest.raises(SnapshotError):
+        nr.from_bytes(frame.pack(header, [numbers, bytes(8)]))
+    nr.save(nr.Ridge(), tmp_path / "m.npz", extra=[1, 2])  # type: ignore[arg-type]
+    with pytest.raises(SnapshotError, match="extra has no fields"):
+        extra_in(tmp_path / "m.npz")
+
+
+def test_what_killed_processes_left_is_swept(tmp_path: Path) -> None:
+    """Old, ours and held by nobody; whatever else there is stays."""
+    path = tmp_path / "model.npz"
+    left = tmp_path / f".model.npz.{'0a' * 8}.tmp"
+    young = tmp_path / f".model.npz.{'1b' * 8}.tmp"
+    others = tmp_path / f".other.npz.{'0a' * 8}.tmp"
+    for each in (path, left, young, others):
+        each.write_bytes(b"half")
+        if each is not young:
+            os.utime(each, (1e9, 1e9))
+    files.sweep(path)
+    assert sorted(tmp_path.iterdir()) == sorted([path, young, others])

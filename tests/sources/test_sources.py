@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sqlite3
 from pathlib import Path
 
@@ -250,6 +251,26 @@ def test_too_many_features_are_an_error(tmp_path: Path) -> None:
     text = "id,y\n" + "".join(f"n{t},{t}\n" for t in range(30))
     with pytest.raises(SourceError, match="more than 20 features, 'id=n20' the next"):
         rounds(csv_of(tmp_path, text), max_features=20)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "sqlite"])
+def test_text_is_never_a_number_where_values_have_types(tmp_path: Path, kind: str) -> None:
+    def given(*values: float | str) -> Source:
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{kind}"
+        if kind == "jsonl":
+            path.write_text("".join(json.dumps({"a": v, "y": 1.0}) + "\n" for v in values))
+            return Source(str(path))
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE t (a, y)")
+            connection.executemany("INSERT INTO t VALUES (?, 1.0)", [(v,) for v in values])
+        connection.close()
+        return Source(f"sqlite:{path}", query="SELECT a, y FROM t")
+
+    assert rounds(given("7", "8"))[0] == ["a=7", "a=8"]
+    with pytest.raises(SourceError, match="2, column 'a': '2' in a column of numbers"):
+        rounds(given(1.0, "2"))
+    with pytest.raises(SourceError, match="2, column 'a': 2 in a column of text"):
+        rounds(given("1", 2))
 
 
 def test_integers_that_float64_cannot_hold_are_bad(tmp_path: Path) -> None:

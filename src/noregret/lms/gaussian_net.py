@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -209,8 +210,18 @@ class GaussianNetState(NetState, VectorState):
         """k_alpha(X, Z)."""
         return partial(self._matrix, alpha)
 
+    @np.errstate(over="ignore")  # what is so far away has the kernel 0
     def _matrix(self, alpha: float, X: Matrix, Z: Matrix) -> Matrix:
-        square = np.zeros((len(X), len(Z)))
-        for i in range(X.shape[1]):
-            square += np.subtract.outer(X[:, i], Z[:, i]) ** 2
+        square = _squares(X, Z)
+        if np.isinf(square).any():  # then the rate first: 0 times infinity is no number
+            root = math.sqrt(self.scale * alpha)
+            return np.exp(-_squares(root * X, root * Z))
         return np.exp(-self.scale * alpha * square)
+
+
+def _squares(X: Matrix, Z: Matrix) -> Matrix:
+    """|x - z|^2 of every two rows."""
+    found = np.zeros((len(X), len(Z)))
+    for i in range(X.shape[1]):
+        found += np.subtract.outer(X[:, i], Z[:, i]) ** 2
+    return found
