@@ -166,7 +166,7 @@ def main() -> None:
         *("turn", "Polars parses, s", "`replay`, s", "`noregret run`, s", "rows/s"),
         *("share", "MB"),
     ]
-    packages = ", ".join(f"{k} {version(k)}" for k in ("polars", "pyarrow", "numpy", "numba"))
+    packages = ", ".join(f"{k} {version(k)}" for k in ("polars", "pyarrow", "numpy"))
     page = f"""\
 # The command line: throughput, memory, start-up
 

@@ -130,7 +130,7 @@ outcomes are small beside the largest.
 
 
 def speed(file: File, chosen: dict[str, float]) -> str:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
     machine = (
         f"Machine: {_processor()}, {cpu_count()} cores; Python {platform.python_version()}, "
         f"{packages}.\n"

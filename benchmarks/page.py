@@ -11,7 +11,7 @@ from pathlib import Path
 
 from noregret.reproduce.timing import Ratio
 
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "river", "padasip", "filterpy")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "river", "padasip", "filterpy")
 
 INTRODUCTION = """\
 # Benchmarks

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
@@ -76,9 +75,9 @@ def start_up() -> Section:
     section = Section(
         "Start-up",
         """
-Wall time of a whole process, interpreter included, with compiled code in Numba's cache.
-`import noregret` is light because names are imported when first used; the first forecast
-then pays for what was put off, most of it scikit-learn and Numba.
+Wall time of a whole process, interpreter included.  `import noregret` is light because names are
+imported when first used; the first forecast then pays for what was put off, most of it
+scikit-learn.  Nothing is compiled at first use.
 """,
         ["process", "ms", "x times as fast as river", "target", ""],
     )
@@ -88,13 +87,6 @@ then pays for what was put off, most of it scikit-learn and Numba.
             ratio = quartiles(np.array(taken[BASELINES[name]]) / np.array(times))
             speed, target = str(ratio), verdict(ratio.median, 1.0 if name == IMPORT else None)
         section.rows.append([name, f"{1e3 * float(np.median(times)):.0f}", speed, *target])
-    print("start-up with an empty cache", flush=True)
-    with TemporaryDirectory() as empty:
-        cold = _seconds(SCRIPTS[FIRST], NUMBA_CACHE_DIR=empty)
-    section.notes.append(
-        f"The first use ever compiles: the process that makes the first forecast then takes "
-        f"{cold:.0f} s, once for each installation (measured once, with an empty NUMBA_CACHE_DIR)."
-    )
     return section
 
 

@@ -22,6 +22,7 @@ def signature(function: object) -> str:
 
 
 def members(module: ModuleType) -> dict[str, object]:
+    """What a module offers."""
     return {name: thing for name, thing in vars(module).items() if not name.startswith("_")}
 
 
@@ -57,7 +58,8 @@ def stub(module: ModuleType) -> str:
 def formatted(text: str) -> str:
     """As ruff would have it."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "stub.pyi", "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)  # noqa: S603  # ruff
+    return done.stdout
 
 
 def stubs() -> dict[Path, str]:

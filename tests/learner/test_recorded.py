@@ -1,4 +1,4 @@
-"""Forecasts of every learner are those that were recorded before the package was restructured."""
+"""Forecasts of every learner are those that were recorded."""
 
 from __future__ import annotations
 

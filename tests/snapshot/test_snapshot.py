@@ -198,7 +198,7 @@ def other_pythons() -> list[str]:
     names = [f"python3.{minor}" for minor in range(11, 16) if minor != sys.version_info.minor]
     for name in [*os.environ.get("NOREGRET_OTHER_PYTHON", "").split(), *names]:
         try:
-            code = "import noregret, numba, scipy, sklearn, sys; print(sys.version_info[1])"
+            code = "import noregret._native, scipy, sklearn, sys; print(sys.version_info[1])"
             told = subprocess.run([name, "-c", code], capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):
             continue

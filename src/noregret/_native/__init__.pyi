@@ -1,4 +1,4 @@
-"""Compiled; written by native/stubs.py.  The equations are in native/."""
+# Compiled; written by native/stubs.py.  The equations are in native/.
 
 from noregret._native import account as account
 from noregret._native import continuum as continuum

@@ -1,4 +1,4 @@
-"""Compiled; written by native/stubs.py.  The equations are in native/."""
+# Compiled; written by native/stubs.py.  The equations are in native/.
 
 from noregret.types import Matrix, Vector
 

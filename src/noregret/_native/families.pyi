@@ -1,6 +1,6 @@
-"""Compiled; written by native/stubs.py.  The equations are in native/."""
+# Compiled; written by native/stubs.py.  The equations are in native/.
 
 LOGISTIC: int
 PROBIT: int
 
-def loss_and_derivatives(arg0: int, arg1: float, /) -> tuple: ...
+def loss_and_derivatives(family: int, z: float, /) -> tuple[float, float, float]: ...

@@ -1,4 +1,4 @@
-"""Compiled; written by native/stubs.py.  The equations are in native/."""
+# Compiled; written by native/stubs.py.  The equations are in native/.
 
 from noregret.types import Matrix, Vector
 
@@ -25,4 +25,4 @@ def predict(
 def price_of(
     arg0: int, arg1: int, arg2: Matrix, arg3: Matrix, arg4: Vector, arg5: float, arg6: float, /
 ) -> float: ...
-def smooth_logistic(arg0: float, arg1: float, /) -> tuple: ...
+def smooth_logistic(mu: float, q: float, /) -> tuple[float, float, float]: ...

@@ -1,8 +1,8 @@
 """Families of binary models: what a margin z = s w'x costs, s = +-1 the label.
 
 All that the algorithms and their theorems use is l(z) = -ln P, its first two derivatives, and c,
-a bound on the second.  A new family is a number and a branch in noregret._native.families, and a line
-here.
+a bound on the second.  A new family is a number and a branch in native/families.hpp, and a
+line here.
 """
 
 from __future__ import annotations
