@@ -39,8 +39,9 @@ struct Held {
 // The rounds of a Gaussian learner of one outcome.
 class GaussianRounds {
   public:
-    GaussianRounds(Reader& reader, nb::object factor, nb::object work, nb::object ledger)
-        : held_(reader, factor, work, ledger), factor_(array<Block>(factor, "factor")), work_(array<Block>(work, "work")),
+    GaussianRounds(Reader& reader, nb::object factor, nb::object work, nb::object ledger,
+                   bool alone)
+        : alone_(alone), held_(reader, factor, work, ledger), factor_(array<Block>(factor, "factor")), work_(array<Block>(work, "work")),
           ledger_(array<Block>(ledger, "ledger")) {}
 
     // The forecast; None where a closer look is needed.
@@ -54,11 +55,12 @@ class GaussianRounds {
     bool learn(nb::handle x, nb::handle y) {
         Strided row;
         double outcome;
-        return read_number(y.ptr(), outcome) && held_.reader.read(x.ptr(), row) &&
+        return alone_ && read_number(y.ptr(), outcome) && held_.reader.read(x.ptr(), row) &&
                rounds::learn(factor_, work_, ledger_, row, outcome) == layout::OK;
     }
 
   private:
+    bool alone_;  // a round needs nothing from Python before or after it
     Held held_;
     Block factor_, work_, ledger_;
 };
@@ -269,29 +271,30 @@ void bind_rows(nb::module_& m) {
         .def("read", [](Reader& self, nb::handle x) -> nb::object {
             Strided row;
             if (!self.read(x.ptr(), row)) return nb::none();
+            if (!self.buffered(row)) return nb::borrow(x);  // a vector of float64 as it is
             npy_intp size = row.n;
             nb::object vector = nb::steal(PyArray_SimpleNew(1, &size, NPY_DOUBLE));
             double* to = data_of(reinterpret_cast<PyArrayObject*>(vector.ptr()));
             for (Size k = 0; k < row.n; ++k) to[k] = row[k];
             return vector;
-        }, nb::sig("def read(self, x: object, /) -> Vector | None"));
+        }, nb::arg().none(), nb::sig("def read(self, x: object, /) -> Vector | None"));
     r.def("number", [](nb::handle value) -> nb::object {
         double found;
         return read_number(value.ptr(), found) ? number_or_none(found) : nb::none();
-    }, nb::sig("def number(value: object, /) -> float | None"));
+    }, nb::arg().none(), nb::sig("def number(value: object, /) -> float | None"));
     nb::class_<GaussianRounds>(r, "GaussianRounds")
-        .def(nb::init<Reader&, nb::object, nb::object, nb::object>())
-        .def("predict", &GaussianRounds::predict, PREDICT)
-        .def("learn", &GaussianRounds::learn, LEARN);
+        .def(nb::init<Reader&, nb::object, nb::object, nb::object, bool>())
+        .def("predict", &GaussianRounds::predict, nb::arg().none(), PREDICT)
+        .def("learn", &GaussianRounds::learn, nb::arg().none(), nb::arg().none(), LEARN);
     using O = nb::object;
     nb::class_<MarginRounds>(r, "MarginRounds")
         .def(nb::init<Reader&, int, int, double, double, O, O, O, O>())
-        .def("predict", &MarginRounds::predict, PREDICT)
-        .def("learn", &MarginRounds::learn, LEARN_LABEL);
+        .def("predict", &MarginRounds::predict, nb::arg().none(), PREDICT)
+        .def("learn", &MarginRounds::learn, nb::arg().none(), nb::arg(), LEARN_LABEL);
     nb::class_<SparseRounds>(r, "SparseRounds")
         .def(nb::init<Reader&, O, O>())
-        .def("predict", &SparseRounds::predict, PREDICT)
-        .def("learn", &SparseRounds::learn, LEARN);
+        .def("predict", &SparseRounds::predict, nb::arg().none(), PREDICT)
+        .def("learn", &SparseRounds::learn, nb::arg().none(), nb::arg().none(), LEARN);
     nb::class_<PoolRounds>(r, "PoolRounds")
         .def(nb::init<O, O, double, double>())
         .def("forecast", [](PoolRounds& self, Row said) { return self.forecast(said); })
@@ -302,12 +305,12 @@ void bind_rows(nb::module_& m) {
         });
     nb::class_<AutoRounds>(r, "AutoRounds")
         .def(nb::init<Reader&, O, double, O, O, O, O, O, O, PoolRounds&>())
-        .def("predict", &AutoRounds::predict, PREDICT)
-        .def("learn", &AutoRounds::learn, LEARN);
+        .def("predict", &AutoRounds::predict, nb::arg().none(), PREDICT)
+        .def("learn", &AutoRounds::learn, nb::arg().none(), nb::arg().none(), LEARN);
     nb::class_<NetRounds>(r, "NetRounds")
         .def(nb::init<Reader&, O, O, O, O, O, O, O, O, O, O, O, O, O>())
-        .def("predict", &NetRounds::predict, PREDICT)
-        .def("learn", &NetRounds::learn, LEARN);
+        .def("predict", &NetRounds::predict, nb::arg().none(), PREDICT)
+        .def("learn", &NetRounds::learn, nb::arg().none(), nb::arg().none(), LEARN);
 }
 
 }  // namespace noregret

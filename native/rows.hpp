@@ -80,6 +80,11 @@ class Reader {
         return false;
     }
 
+    // Whether a row that was read lies in the buffer, and not where the caller has it.
+    bool buffered(const Strided& row) const {
+        return row.p == reinterpret_cast<const char*>(buffer_.data());
+    }
+
   private:
     bool read_vector(PyArrayObject* array, Strided& row) {
         if (PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != n_ || PyArray_ISBYTESWAPPED(array))

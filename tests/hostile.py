@@ -50,7 +50,14 @@ def state_bytes(learner: Any) -> bytes:
     settings = [getattr(layout, name) for name in names]
     slots = list(stream.space.slots.items()) if hasattr(stream.space, "slots") else None
     counters = (core.rounds, core._walked) if core.drifts else ()
-    words = (core.factor.shape, stream.ledger.shape, slots, stream.scalar, stream.lane, counters)
+    words = (
+        core.factor.shape,
+        stream.ledger.shape,
+        slots,
+        stream.scalar,
+        type(stream.fast),
+        counters,
+    )
     arrays = (core.factor, stream.ledger, at[settings])
     return pickle.dumps(words) + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
 

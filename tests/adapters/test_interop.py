@@ -48,7 +48,8 @@ def test_a_weight_is_a_number_of_repetitions(kind: Any, intercept: bool) -> None
         np.repeat(X, weights, 0), np.repeat(Y, weights)
     )
     assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-12)
-    assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-12)
+    # a forecast near 0 is what larger terms leave: rounding is measured against those
+    assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-12, atol=1e-14)
     assert weighted.n_samples_seen_ == np.count_nonzero(weights)
 
 

@@ -12,8 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from noregret._native import rounds
-from noregret._native.layout import OK
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
 from noregret.declare.fields import Mismatch, Part
@@ -26,7 +24,7 @@ from noregret.gaussian.kernel_stream import KernelStream
 from noregret.gaussian.ledger import totals
 from noregret.gaussian.rules import Rule
 from noregret.gaussian.running_bound import RunningSums
-from noregret.gaussian.stream import ARRAYS, NAMES, Budget, Plan, Stream, one_outcome
+from noregret.gaussian.stream import Budget, Plan, Stream, one_outcome
 from noregret.gaussian.theorems import statements
 from noregret.inputs.kernel_spaces import MappedSpace, NystromSpace
 from noregret.inputs.spaces import FeatureSpace
@@ -38,8 +36,6 @@ __all__ = ["Drift", "Gaussian", "NotFitted", "positive"]
 
 BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
 EXPLICIT = (RandomFourier, Taylor, Polynomial)
-ndarray, float64 = np.ndarray, np.dtype(np.float64)
-_predict, _learn = rounds.predict, rounds.learn
 
 
 class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc]  # scikit-learn is untyped
@@ -111,42 +107,19 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
 
     def predict_one(self, x: Row) -> Forecast:
         """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
-        stream: Any = self._state  # a weight-space one in the fast lanes
+        stream = self._state
         if stream is not None:
-            vector = None
-            if stream.lane == ARRAYS:
-                if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
-                    vector = x
-            elif stream.lane == NAMES and type(x) is dict:
-                vector = stream.space.encode_fast(x)
-            if vector is not None:
-                core = stream.core
-                forecast = _predict(core.factor, core.work, vector)
-                if forecast == forecast:  # else it was refused: see why below
-                    return forecast
+            forecast = stream.fast.predict(x)  # one step for other threads
+            if forecast is not None:
+                return forecast
         with self._lock:
             return (self._state or self._start_row(x)).predict(x)
 
     def learn_one(self, x: Row, y: Outcome) -> None:
         """Learn that x had the outcome y: a number, or a vector of several outcomes."""
-        stream: Any = self._state  # a weight-space one in the fast lanes
-        if stream is not None and type(y) is float:
-            vector = None
-            if stream.lane == ARRAYS:
-                if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
-                    vector = x
-            elif stream.lane == NAMES and type(x) is dict:
-                vector = stream.space.encode_fast(x)
-            if vector is not None:
-                core = stream.core
-                if core.alone:
-                    if _learn(core.factor, core.work, stream.ledger, vector, y) == OK:
-                        return
-                else:
-                    with self._lock:
-                        current: Any = self._state
-                        if current is stream and current.absorb(vector, y) == OK:
-                            return
+        stream = self._state
+        if stream is not None and stream.fast.learn(x, y):
+            return
         with self._lock:
             self._state = (self._state or self._start_row(x, y)).learn(x, y)
 

@@ -20,8 +20,8 @@ from noregret.errors import FeatureError, InputError, MergeError, NoRegretError
 from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.ledger import add, check_stored, open_ledger
 from noregret.gaussian.stream import (
-    CAREFUL,
     MOST,
+    Careful,
     GaussianStream,
     Plan,
     outcome_rows_like,
@@ -59,7 +59,7 @@ class KernelStream(GaussianStream):
     SCRATCH = ("work",)
 
     core: DualCore
-    lane = CAREFUL
+    fast = Careful()
 
     def __init__(
         self, plan: Plan, core: DualCore, ledger: Matrix, inputs: KernelInputs, *, scalar: bool

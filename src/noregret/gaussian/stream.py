@@ -8,15 +8,16 @@ was, to the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from noregret._native import layout, rounds
 from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
+from noregret._native.rows import GaussianRounds
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
@@ -33,14 +34,13 @@ from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import outcome, outcome_table, outcomes
 from noregret.kernels import Kernel
 from noregret.learner.replay import Replay
+from noregret.learner.saving import writable_copy
 from noregret.types import Forecast, Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
 
-__all__ = ["ARRAYS", "CAREFUL", "MOST", "NAMES", "Budget", "GaussianStream", "Plan", "Stream"]
+__all__ = ["MOST", "Budget", "GaussianStream", "Plan", "Rounds", "Stream"]
 
-CAREFUL, ARRAYS, NAMES = range(3)  # lanes: vectors of outcomes; numbers from arrays; from names
 MOST = 2**26  # outcomes per round, in a file
 Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
-_learn = rounds.learn
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,31 @@ class Plan:
         if callable(self.drift) or self.drift > 0.0:
             return DriftCore(self.prior_precision, self.drift, n, m)
         return PrimalCore(self.prior_precision, n, m)
+
+
+class Rounds(Protocol):
+    """Rounds one at a time, whatever numbers the caller holds, where no closer look is needed."""
+
+    def predict(self, x: object, /) -> float | None:
+        """The forecast; None where a closer look is needed."""
+        ...
+
+    def learn(self, x: object, y: object, /) -> bool:
+        """Whether the round was learned; if not, nothing has changed."""
+        ...
+
+
+class Careful:
+    """Every round needs a closer look: kernels, several outcomes."""
+
+    __slots__ = ()
+
+    def predict(self, _: object, /) -> None:
+        """Look closer."""
+
+    def learn(self, _: object, __: object, /) -> bool:
+        """Look closer."""
+        return False
 
 
 class GaussianStream:
@@ -164,7 +189,7 @@ class GaussianStream:
 class Stream(GaussianStream):
     """A core, a ledger, and how features and outcomes are given."""
 
-    __slots__ = ("core", "lane", "ledger", "plan", "scalar", "space")
+    __slots__ = ("core", "fast", "ledger", "plan", "scalar", "space")
 
     FIELDS = (
         Part("plan", ("Plan",)),
@@ -174,7 +199,7 @@ class Stream(GaussianStream):
         Array("ledger", ("rows", 2), finite=False),
         Group("core", StoredCore),
     )
-    SCRATCH = ("lane",)
+    SCRATCH = ("fast",)  # rounds in the arrays of the core and the ledger
 
     core: PrimalCore | DriftCore
 
@@ -191,13 +216,13 @@ class Stream(GaussianStream):
         self.scalar = scalar
         at = core.work[AT]
         at[OFFSET], at[RULE], at[LEVEL] = plan.intercept, plan.rule.code, plan.rule.level
-        # An integer that was packed into a vector unseen may have lost digits beyond 2^53.
-        named = type(space) is Names
-        at[CEILING] = layout.EXACT_INTEGER if named else layout.LARGEST_FEATURE
-        at[CLOSED] = 0.0
-        self.lane = CAREFUL
-        if scalar and (named or type(space) is Positions):
-            self.lane = NAMES if named else ARRAYS
+        at[CEILING], at[CLOSED] = layout.LARGEST_FEATURE, 0.0
+        self.fast: Rounds = Careful()
+        if scalar and isinstance(space, Positions | Names):
+            self.fast = GaussianRounds(space.reader, core.factor, core.work, ledger, core.alone)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _revived, (self.plan, self.core, self.ledger, self.space, self.scalar)
 
     @classmethod
     def start(cls, plan: Plan, space: FeatureSpace, m: int = 1, *, scalar: bool = True) -> Stream:
@@ -281,20 +306,16 @@ class Stream(GaussianStream):
         return successor[-1]
 
     def _learn(self, vector: Vector, ys: Vector) -> Stream:
-        self._answer(self._round(rounds.learn_any, vector, ys), vector)
+        self._answer(self._round(vector, ys), vector)
         return self
 
-    def absorb(self, vector: Vector, y: float) -> int:
-        """The compiled round: OK, or why it was refused.  The caller holds the lock."""
-        return self._round(_learn, vector, y)
-
-    def _round(self, learn: Callable[..., int], vector: Vector, y: float | Vector) -> int:
+    def _round(self, vector: Vector, ys: Vector) -> int:
         """A compiled round, and the drift that follows it; a refused one leaves that as it was."""
         core = self.core
         at = core.work[AT]
         before = at[DRIFT]
         core.prepare()
-        status = learn(core.factor, core.work, self.ledger, vector, y)
+        status = rounds.learn_any(core.factor, core.work, self.ledger, vector, ys)
         if status == OK:
             core.moved()
         else:
@@ -396,6 +417,11 @@ class Stream(GaussianStream):
         places = np.array([*range(offset), *(offset + slot for slot in slots)], dtype=np.int64)
         ledger = merged(self.ledger, other.ledger, core.merge(other.core, places))
         return Stream(self.plan, core, ledger, space, scalar=self.scalar)
+
+
+def _revived(plan: Plan, core: Any, ledger: Matrix, space: FeatureSpace, scalar: Any) -> Stream:
+    """A stream from a pickle, in arrays that may be written to."""
+    return Stream(plan, writable_copy(core), writable_copy(ledger), space, scalar=scalar)
 
 
 def _roots(weights: Outcomes, rounds_: int, clip: float | None) -> Matrix:

@@ -7,20 +7,16 @@ that has met new features is another space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from operator import itemgetter
-from struct import Struct
-from struct import error as struct_error
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from noregret._native.grid import within
-from noregret._native.layout import EXACT_INTEGER
+from noregret._native.rows import Reader
 from noregret.declare.fields import Array, Count, Labels, Mismatch
 from noregret.errors import FeatureError
 from noregret.inputs import values as features
-from noregret.inputs.values import Mapped, ReadTable
+from noregret.inputs.values import ReadTable
 from noregret.types import Matrix, Row, Table, Vector
 
 __all__ = [
@@ -32,9 +28,6 @@ __all__ = [
     "space_for_row",
     "space_for_table",
 ]
-
-frombuffer = np.frombuffer
-ndarray, float64 = np.ndarray, np.dtype(np.float64)
 
 
 class Encoded(NamedTuple):
@@ -93,14 +86,8 @@ def space_for_table(X: Table) -> tuple[Positions | Names, ReadTable]:
 
 
 def plain(space: object, x: Row) -> Vector | None:
-    """x as a vector if it is a plain one or has just the known names; else None."""
-    if type(x) is dict:
-        vector = space.encode_fast(x) if type(space) is Names else None
-        # An integer that was packed unseen may have lost digits beyond 2^53.
-        return vector if vector is not None and within(vector, EXACT_INTEGER) else None
-    if type(x) is ndarray and x.dtype is float64 and x.ndim == 1:
-        return x if type(space) is Positions else None
-    return None
+    """x as a vector, if it is plain numbers in places or by names that are known; else None."""
+    return space.encode_fast(x) if isinstance(space, Positions | Names) else None
 
 
 class Positions:
@@ -110,12 +97,28 @@ class Positions:
     array([1., 2.])
     """
 
-    __slots__ = ("size",)
+    __slots__ = ("_reader", "size")
 
     FIELDS = (Count("size", 0, 2**40),)
+    SCRATCH = ("_reader",)
 
     def __init__(self, size: int) -> None:
         self.size = size
+        self._reader: Reader | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Positions, (self.size,)
+
+    @property
+    def reader(self) -> Reader:
+        """What reads whatever numbers a caller holds."""
+        if self._reader is None:
+            self._reader = Reader(self.size)
+        return self._reader
+
+    def encode_fast(self, x: Row) -> Vector | None:
+        """x as a vector when it is so many plain numbers; else None."""
+        return self.reader.read(x)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Positions) and other.size == self.size
@@ -173,20 +176,18 @@ class Names:
     True
     """
 
-    __slots__ = ("_last", "_pack", "_pick", "remembered", "size", "slots")
+    __slots__ = ("_reader", "remembered", "size", "slots")
 
     FIELDS = (
         Labels("names", "the feature name", of="slots"),
         Array("last", ("k",), finite=False, of="remembered"),
     )
-    SCRATCH = ("_last", "_pack", "_pick", "size")
+    SCRATCH = ("_reader", "size")
 
     def __init__(self, names: Iterable[Hashable], remembered: Vector = NOTHING) -> None:
         self.slots = {name: slot for slot, name in enumerate(names)}
         self.size = len(self.slots)
-        self._pack = Struct(f"={self.size}d").pack
-        self._pick = _picker(list(self.slots))
-        self._last: tuple[bytes, Vector] = (b"", NOTHING)
+        self._reader: Reader | None = None
         # What a file of an earlier release kept of the last row: it goes back as it was.
         self.remembered = remembered
 
@@ -210,26 +211,16 @@ class Names:
     def __hash__(self) -> int:
         return hash(tuple(self.slots))
 
-    def encode_fast(self, x: Mapped) -> Vector | None:
-        """x as a vector when it has just these names and plain numbers; else None.
+    @property
+    def reader(self) -> Reader:
+        """What reads mappings with just these names."""
+        if self._reader is None:
+            self._reader = Reader(self.slots)
+        return self._reader
 
-        Integers beyond 2^53 may have lost digits: the caller lets no such size pass unseen.
-        """
-        if len(x) != self.size or self._pick is None:
-            return None
-        try:
-            values = self._pick(x)
-            if type(sum(values, 0.0)) is not float:  # complex numbers and other odd company
-                return None
-            packed = self._pack(*values)
-            seen, vector = self._last  # learning mostly follows a forecast at the same x
-            if packed == seen:
-                return vector
-            vector = frombuffer(packed)
-        except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeWarning, struct_error):
-            return None
-        self._last = packed, vector
-        return vector
+    def encode_fast(self, x: Row) -> Vector | None:
+        """x as a vector when it has just these names and plain numbers; else None."""
+        return self.reader.read(x)
 
     def encode(self, x: Row) -> Encoded:
         """x by name, checked value by value; a name that is absent counts as 0."""
@@ -285,11 +276,3 @@ class Names:
                 "X is an array, but this learner knows its features by name: give a frame"
             )
         return xs, names
-
-
-def _picker(names: list[Hashable]) -> Callable[[Mapped], tuple[Any, ...]] | None:
-    """What takes the values of these names out of a mapping; None where there are no names."""
-    if len(names) != 1:
-        return itemgetter(*names) if names else None
-    (only,) = names
-    return lambda x: (x[only],)
