@@ -1,4 +1,4 @@
-# The one front door.  `make demo` and `make test` need Python 3.11+ and make, nothing else.
+# The one front door.  `make demo` and `make test` need Python 3.11+, make and a C++17 compiler.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,6 +11,8 @@ help:  ## List the targets
 
 # The native module is built by pip, and built again when a source of it is newer.
 $(VENV)/installed: pyproject.toml native/CMakeLists.txt $(wildcard native/*.hpp native/*.cpp)
+	@command -v c++ g++ clang++ > /dev/null || \
+	  { echo "noregret is built from source here: install a C++17 compiler (g++ or clang++)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
@@ -104,5 +106,5 @@ docs: $(VENV)/installed  ## Run every example of the documentation
 	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src
 
 clean:  ## Remove everything that make made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
