@@ -188,7 +188,7 @@ numbers = st.integers(0, 2**20)
 def every_call(name: str, k: int) -> list[Call]:
     """The hostile calls of a case."""
     case = CASES[name]
-    return [*calls(case.make(), case.xs(3), case.ys(3), k)]
+    return [*calls(case.make(), case.xs(3), case.ys(5)[2:], k)]
 
 
 class Machine(RuleBasedStateMachine):

@@ -271,3 +271,15 @@ def test_what_only_rounds_can_give(make: Callable[[], Any]) -> None:
             call()
     assert math.isfinite(pool.predict_one(TABLE[0]))
     assert state(pool) is None
+
+
+def test_an_expert_that_cannot_be_looked_at_is_refused_by_name() -> None:
+    class Rude:
+        def __getattr__(self, name: str) -> None:
+            raise RuntimeError("no")
+
+    pool = nr.AggregatingAlgorithm(["a"])
+    with pytest.raises(ParameterError, match="raised RuntimeError: no"):
+        pool.join(Rude(), 0.5)
+    with pytest.raises(ParameterError, match="raised RuntimeError: no"):
+        nr.Lagged(Rude(), [1]).learn_one([1.0], 2.0)

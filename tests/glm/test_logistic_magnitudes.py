@@ -145,3 +145,9 @@ def test_a_grid_that_would_be_too_large_is_refused_before_it_is_made() -> None:
 
 if __name__ == "__main__":
     sys.stdout.write(json.dumps(worst_calls([float(size) for size in sys.argv[1:]])))
+
+
+def test_exact_averaging_of_hardly_anything() -> None:
+    """No feature at all, and one so small that its inverse is infinite: nothing is known yet."""
+    assert nr.BayesianLogistic(method="exact").predict_one({}) == 0.5
+    assert nr.BayesianLogistic(method="exact").predict_one([5e-324]) == 0.5

@@ -333,3 +333,10 @@ def test_published_figures(
     tuned = [make(b).replay(X[:107], y[:107]).loss.sum() for b in grid.tolist()]
     best = grid[int(np.argmin(tuned))]
     assert 0.88 < a / best < 1.13  # a step of the grid
+
+
+def test_a_bound_on_outcomes_whose_square_underflows() -> None:
+    learner = nr.OSLOG().fit([[1.0, 2.0], [2.0, 1.0]], [1.0, 2.0])
+    report = learner.certificates(outcome_bound=1e-300)[0]
+    assert report.kind == "report"
+    assert report.holds is None

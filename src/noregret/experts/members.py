@@ -227,7 +227,8 @@ def members(experts: object) -> dict[str, Member]:
             f"experts = {abbreviated(experts)}: give a list of learners, functions or names, or "
             "a mapping"
         )
-    named = list(experts.items() if isinstance(experts, Mapping) else _named(experts))
+    with wrapping("the name of an expert", ParameterError):
+        named = list(experts.items() if isinstance(experts, Mapping) else _named(experts))
     if not named:
         raise ParameterError("experts is empty: give at least one")
     return {name: member(expert, place) for place, (name, expert) in enumerate(named)}
@@ -237,12 +238,12 @@ def member(expert: object, place: int) -> Member:
     """One expert, as a copy."""
     if isinstance(expert, str):
         return NamedForecast(expert, place)
-    if getattr(expert, "_tickets", False):
-        raise ParameterError(
-            f"experts[{place}] = {abbreviated(expert)}: it forecasts by ticket, and a pool "
-            "learns each round at once; give the pool to Delayed instead"
-        )
     with wrapping(f"a copy of experts[{place}]", ParameterError):
+        if getattr(expert, "_tickets", False):
+            raise ParameterError(
+                f"experts[{place}] = {abbreviated(expert)}: it forecasts by ticket, and a pool "
+                "learns each round at once; give the pool to Delayed instead"
+            )
         if hasattr(expert, "predict_one") and hasattr(expert, "learn_one"):
             return LearnerMember(copy.deepcopy(expert))
         if hasattr(expert, "predict") and hasattr(expert, "partial_fit"):

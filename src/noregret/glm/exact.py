@@ -112,12 +112,15 @@ class Exact(TierneyKadane):
     def _integral(self, rows: Matrix, w: Vector) -> tuple[float, float]:
         """ln of the integral, and by how much the rule on every second node differs."""
         c, n = self.family.curvature, w.size
+        if not n:  # no weights: a point
+            return float(self._height(rows, w[None])[0]), 0.0
         axes = np.linalg.eigh(rows.T @ (c * rows) + self.precision * np.eye(n))[1]
         reach = self._box(rows, w, axes)
         along = rows @ axes
         widest = np.abs(along).max(axis=0, initial=0.0)
         sharp = reach.sum(axis=1) / 23.0  # the deviation of a Gaussian that reaches as far
-        unit = np.minimum(sharp, np.divide(1.2, widest, out=np.full(n, np.inf), where=widest > 0))
+        with np.errstate(over="ignore", divide="ignore"):  # what hardly moves asks for no unit
+            unit = np.minimum(sharp, 1.2 / widest)
         spacing = SPACING
         for _ in range(TRIALS):
             box = np.column_stack([w @ axes, reach, unit, widest]).tolist()

@@ -37,8 +37,10 @@ def published(held: OSLOGState, outcome_bound: float | None) -> Certificate:
         pulled = float(w @ held.gram @ w) - 2.0 * float(state[MOMENT] @ w)
         fit = float(book[SQUARE].sum()) + pulled + a * float((w * (w / scales)).sum())
         log_det = 2.0 * float(np.log(np.diagonal(held.root)[:k]).sum()) + (n - k) * math.log(a)
-        log_det -= float(np.log(scales).sum()) + n * math.log(8.0 * Y * Y)
-        price = Y * Y * (2.0 * n * math.log(16.0 * Y * Y / (a * math.sqrt(math.pi))) + log_det)
+        square = 2.0 * math.log(Y)  # Y^2 itself may underflow
+        log_det -= float(np.log(scales).sum()) + n * (math.log(8.0) + square)
+        ratio = math.log(16.0) + square - math.log(a) - 0.5 * math.log(math.pi)
+        price = Y * Y * (2.0 * n * ratio + log_det)
     held_up = "it held" if loss <= fit + price else "it FAILED"
     known = Assumption(f"|y| <= Y = {Y:.6g}, the largest so far", met=True)
     return Certificate.of(

@@ -35,16 +35,17 @@ class Wrapper(OnlineLearner[S]):
 
 def private_copy(learner: object) -> Learner:
     """A copy of the learner that a wrapper was given, if it is one that can be wrapped."""
-    able = all(hasattr(learner, name) for name in ("predict_one", "learn_one"))
-    if isinstance(learner, type) or not able:
-        raise ParameterError(
-            f"learner = {abbreviated(learner)}: give a learner, which has predict_one and learn_one"
-        )
-    if getattr(learner, "_tickets", False):
-        raise ParameterError(
-            f"learner = {abbreviated(learner)}: it forecasts by ticket; put Delayed outermost"
-        )
     with wrapping("a copy of the learner", ParameterError):
+        able = all(hasattr(learner, name) for name in ("predict_one", "learn_one"))
+        if isinstance(learner, type) or not able:
+            raise ParameterError(
+                f"learner = {abbreviated(learner)}: give a learner, which has predict_one and "
+                "learn_one"
+            )
+        if getattr(learner, "_tickets", False):
+            raise ParameterError(
+                f"learner = {abbreviated(learner)}: it forecasts by ticket; put Delayed outermost"
+            )
         copied: Learner = copy.deepcopy(learner)  # type: ignore[assignment]  # shown above
         return copied
 
