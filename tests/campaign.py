@@ -114,7 +114,7 @@ def attacked(count: Count, name: str, case: Case, T: int) -> None:
     learner = started(case, T)
     before = learner.to_bytes(), rounds(learner)
     # One call in THINNED: which of them differs from case to case.
-    lot = [*calls(learner, xs[T : T + 3], ys[T : T + 3], T % 2)]
+    lot = [*calls(learner, xs[T : T + 3], ys[T + 2 : T + 5], T % 2)]
     for call in lot[(T + len(name)) % THINNED :: THINNED]:
         what = f"after {T} rounds, {call.kind}"
         taken = count.judged(name, what, functools.partial(call, learner))

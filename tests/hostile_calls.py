@@ -285,7 +285,8 @@ def _one_round(learner: Any, x: Any, y: Any, k: int) -> Iterator[Call]:
 
 def _many_rounds(learner: Any, xs: list[Any], ys: list[Any], k: int) -> Iterator[Call]:
     numeric = takes_numbers(learner, xs[-1])
-    good: Any = np.array(xs) if isinstance(xs[0], np.ndarray) else xs
+    alike = len({x.shape if isinstance(x, np.ndarray) else None for x in xs}) == 1
+    good: Any = np.array(xs) if alike and isinstance(xs[0], np.ndarray) else xs
     for kind, table in tables(xs, k).items():
         never = numeric and refused_by_all(kind.removeprefix("last: "))
         for verb in ("predict", "predict_proba", "replay", "partial_fit", "fit"):

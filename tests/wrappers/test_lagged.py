@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 
 import noregret as nr
-from noregret.errors import InputError, OutcomeError, ParameterError
+from noregret.errors import FeatureError, InputError, OutcomeError, ParameterError
 
 
 def series(T: int = 60, seed: int = 0) -> np.ndarray:
@@ -165,3 +166,12 @@ def test_water_flow(shared_data) -> None:
     late = slice(len(y) // 2, None)
     assert np.sqrt(replay.loss[late].mean()) < 0.5 * y[late].std()
     assert replay.certificate.holds is True
+
+
+def test_an_x_without_a_length_is_refused_by_name() -> None:
+    learner = nr.Lagged(nr.AAR(), [1], 2)
+    for x in (np.array(1.0), 3.0, sparse.csr_array([[1.0, 2.0]])[0]):
+        with pytest.raises(FeatureError):
+            learner.learn_one(x, 1.0)
+    learner.learn_one([], 1.0)  # lags alone
+    assert learner.n_samples_seen_ == 1

@@ -122,7 +122,7 @@ class LagBuffer:
         mapping = values.as_mapping(x)
         if mapping is not None:
             return dict(mapping) | self._by_name(mapping, known)
-        empty = hasattr(x, "__len__") and not isinstance(x, str | bytes) and len(x) == 0
+        empty = isinstance(x, list | tuple | np.ndarray) and np.shape(x) == (0,)
         return np.concatenate([np.empty(0) if empty else values.row(x), known])
 
     def _by_name(self, taken: Collection[object], given: Sequence[V]) -> dict[str, V]:
