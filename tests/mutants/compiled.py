@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-QUICK = ("-DCMAKE_CXX_FLAGS=-DNOREGRET_BASELINE", "-DNOREGRET_OPTIMISE=-O1")  # the same bits
+QUICK = ("-DCMAKE_CXX_FLAGS=-DNOREGRET_BASELINE", "-DNOREGRET_OPTIMISE=-O0")  # the same bits
 
 PREFER = """
 import sys
