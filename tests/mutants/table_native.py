@@ -19,6 +19,7 @@ BINARY = (  # all but exact averaging, which takes long
     "glm/test_bounds_binary.py::test_moment_matching_of_one_round",
     "glm/test_bounds_binary.py::test_moment_matching_of_probits",
     "glm/test_bounds_binary.py::test_the_mode_after_a_great_surprise",
+    "glm/test_bounds_binary.py::test_online_newton_is_its_definition",
     "glm/test_logistic_methods.py::test_tierney_kadane_is_its_formula",
 )
 NET = (
