@@ -22,13 +22,7 @@ BINARY = (  # all but exact averaging, which takes long
     "glm/test_bounds_binary.py::test_online_newton_is_its_definition",
     "glm/test_logistic_methods.py::test_tierney_kadane_is_its_formula",
 )
-NET = (
-    "lms/test_bounds_net.py::test_a_net_is_its_definition",
-    "lms/test_bounds_net.py::test_losses_of_widths_are_compensated",
-    "lms/test_klms_hostile.py::test_zeros_of_either_sign_are_one_pattern",
-    "lms/test_klms_hostile.py::test_refusals_change_nothing",
-    "lms/test_klms_hostile.py::test_outcomes_outside_are_refused_by_name_of_round",
-)
+NET = ("lms/test_bounds_net.py", "lms/test_klms.py", "lms/test_klms_hostile.py")
 GRID = ("experts/test_auto.py::test_auto_is_a_pool_of_ordinary_learners",)
 CLOUD = ("glm/test_bounds_binary.py", "glm/test_logistic_magnitudes.py")
 ROWS = (
