@@ -1,4 +1,4 @@
-"""Compiled sums and searches go by blocks of eight: whole blocks and what is left over agree."""
+"""Compiled loops by themselves: sums and searches by blocks of eight, and how rows are read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret._native import mixing, vectors
+from noregret._native import mixing, rows, vectors
 
 WIDTHS = [1, 7, 8, 9, 15, 16, 17, 23, 24, 26]
 
@@ -62,3 +62,44 @@ def test_a_drifting_learner_of_any_width_is_a_kalman_filter(n: int) -> None:
         learner.learn_one(x, y)
         w += p * ((y - w @ x) / d)
         P += q * np.eye(n) - np.outer(p, p) / d
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
+def test_whole_numbers_are_read_where_they_are_exact(kind: type) -> None:
+    largest = 2**53 - 1
+    assert rows.number(kind(largest)) == largest
+    assert rows.number(kind(largest + 2)) is None
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_arrays_of_whole_numbers_are_read_where_they_are_exact(kind: type) -> None:
+    x = np.array([1, 2**53 - 1, 3], dtype=kind)
+    found = rows.Reader(3).read(x)
+    assert found is not None
+    assert found.tolist() == [1.0, 2.0**53 - 1.0, 3.0]
+    for k in range(3):
+        x[:] = np.where(np.arange(3) == k, 2**53 + 2, 1)
+        assert rows.Reader(3).read(x) is None
+
+
+@pytest.mark.parametrize("kind", ["i1", "u2", "i4", "u8", "f4", "f8"])
+def test_vectors_are_read_along_their_stride(kind: str) -> None:
+    wide = np.arange(1, 13).astype(kind)
+    for view in (wide[::4], wide[2::-1], wide.reshape(3, 4)[:, 1]):
+        found = rows.Reader(3).read(view)
+        assert found is not None
+        assert found.tolist() == view.tolist()
+
+
+@pytest.mark.parametrize("kind", [">f8", ">f4", ">i8"])
+def test_the_other_byte_order_needs_a_closer_look(kind: str) -> None:
+    assert rows.Reader(2).read(np.array([1.0, 2.0]).astype(kind)) is None
+
+
+def test_mappings_are_read_by_name_in_any_order() -> None:
+    reader = rows.Reader({"a": 0, "b": 1, "c": 2})
+    found = reader.read({"c": 3.0, "a": 1.0, "b": 2.0})
+    assert found is not None
+    assert found.tolist() == [1.0, 2.0, 3.0]
+    assert reader.read({"a": 1.0, "b": 2.0}) is None
+    assert reader.read({"a": 1.0, "b": 2.0, "d": 3.0}) is None

@@ -23,13 +23,9 @@ BINARY = (  # all but exact averaging, which takes long
     "glm/test_logistic_methods.py::test_tierney_kadane_is_its_formula",
 )
 NET = ("lms/test_bounds_net.py", "lms/test_klms.py", "lms/test_klms_hostile.py")
-GRID = ("experts/test_auto.py::test_auto_is_a_pool_of_ordinary_learners",)
+GRID = ("experts/test_auto.py", "experts/test_bounds_pools.py")
 CLOUD = ("glm/test_bounds_binary.py", "glm/test_logistic_magnitudes.py")
-ROWS = (
-    "inputs/test_hostile_rows.py",
-    "inputs/test_mappings.py",
-    "inputs/test_hostile.py",
-)
+ROWS = ("test_native.py",)
 
 MUTANTS = {
     "native/primal.hpp": (
