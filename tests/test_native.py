@@ -1,4 +1,4 @@
-"""Compiled loops by themselves: sums and searches by blocks of eight, and how rows are read."""
+"""Compiled loops by themselves: sums by blocks of eight, how rows are read, edges of OSLOG."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret._native import mixing, rows, vectors
+from noregret._native import mixing, rows, sparse, vectors
 
 WIDTHS = [1, 7, 8, 9, 15, 16, 17, 23, 24, 26]
 
@@ -103,3 +103,19 @@ def test_mappings_are_read_by_name_in_any_order() -> None:
     assert found.tolist() == [1.0, 2.0, 3.0]
     assert reader.read({"a": 1.0, "b": 2.0}) is None
     assert reader.read({"a": 1.0, "b": 2.0, "d": 3.0}) is None
+
+
+@pytest.mark.parametrize("last", [1.0, math.inf])
+def test_what_has_no_cholesky_factor_is_told(last: float) -> None:
+    gram, root = np.array([[1.0, 2.0], [2.0, last]]), np.zeros((2, 2))
+    state = np.zeros((sparse.STATE_ROWS, 2))
+    state[sparse.SCALES] = 1.0
+    assert sparse.factor(gram, state, root, np.zeros(2), 1e-3) == -1
+
+
+def test_a_weight_of_zero_comes_back_where_the_lasso_asks_for_it() -> None:
+    """b - Mw is 1.2 a there: 0.2 a more than the lasso allows for a zero."""
+    gram, root, state = 4.0 * np.eye(2), np.zeros((2, 2)), np.zeros((sparse.STATE_ROWS, 2))
+    state[sparse.MOMENT], state[sparse.WEIGHTS] = [10.0, 1.2], [2.25, 0.0]
+    assert sparse.refine(gram, state, root, 1.0, 0.0, math.inf) > 1
+    assert state[sparse.WEIGHTS] == pytest.approx([2.25, 0.05], abs=1e-9)

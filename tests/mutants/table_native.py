@@ -6,6 +6,7 @@ from table_core import KERNEL, LINEAR
 from table_pools import POOL
 
 SPARSE = (
+    "test_native.py",
     "sparse/test_bounds_sparse.py",
     "sparse/test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
     "sparse/test_oslog.py::test_one_pass_from_any_state_is_the_formula",
