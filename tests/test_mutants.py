@@ -1,4 +1,4 @@
-"""Every mutant of tests/mutants can be made: its text is there, once, and the change is Python."""
+"""Every mutant of tests/mutants can be made: its text is there, once, and Python stays Python."""
 
 from __future__ import annotations
 

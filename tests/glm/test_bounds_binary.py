@@ -151,6 +151,22 @@ def test_moment_matching_of_probits() -> None:
     assert learner.predict_one(x) == pytest.approx(float(ndtr(mean / math.sqrt(1 + var))), rel=1e-9)
 
 
+def test_online_newton_is_its_definition() -> None:
+    """Each round the mode of w'x under the Gaussian so far, and the curvature there."""
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    losses = nr.MAPLogistic(4.0, history=False).replay(3.0 * X, LABELS).loss
+    A, b = np.eye(2) / 4.0, np.zeros(2)
+    for x, s, loss in zip(3.0 * X, SIGNS, losses, strict=True):
+        mu, q = s * (x @ np.linalg.solve(A, b)), x @ np.linalg.solve(A, x)
+        assert loss == pytest.approx(float(twin.loss(mu)), rel=1e-9)
+        z = brentq(lambda z, mu=mu, q=q: z - mu - q * expit(-z), mu, mu + q, xtol=1e-14)
+        c = expit(z) * expit(-z)
+        A += c * np.outer(x, x)
+        b += c * s * (z + expit(-z) / c) * x
+
+
 def test_the_mode_after_a_great_surprise() -> None:
     """Where the loss is straight a full step of Newton's goes far beyond: it is halved."""
     rows = np.array([[1.0]] * 12 + [[60.0]] + [[-1.0], [30.0]])

@@ -1,4 +1,4 @@
-"""A pytest plugin for mutants of plain Python: a failure is enough, nobody wants it smaller."""
+"""A pytest plugin for mutants: a failure is enough, nobody wants it smaller."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
     python tests/mutants/run.py [--jobs 2] [--only TEXT|TEXT] [--done LOG ...]
 
-Mutants of compiled code run as plain Python (interpreted.py), the others with the compiled code
-of the tree as it is.  A child is forked for each, so that libraries are loaded once.  What fails
-or crashes is killed, and what takes half a minute more than twice the time without a mutant; what
+The copy has its own compiled code (compiled.py), which needs cmake, ninja and nanobind, in the
+environment or elsewhere: CMAKE_ARGS may say where.  A mutant of native/ that does not compile is an
+error of the table.  A child is forked for each, so that libraries are loaded once.  What fails or
+crashes is killed, and what takes half a minute more than twice the time without a mutant; what
 passes survives, and must be in EQUIVALENT with the reason.
 """
 
@@ -23,10 +24,13 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+import compiled
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path("src/noregret")
 MEMORY = 4 * 2**30  # bytes of data: some mutants would take all there is
 REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
+BROKEN = 3  # what a child answers that has no answer of pytest: it did not compile, perhaps
 USUAL = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
 
 
@@ -41,13 +45,13 @@ class Mutant:
     tests: tuple[str, ...]
 
     @property
-    def interpreted(self) -> bool:
+    def native(self) -> bool:
         """Whether it is in compiled code."""
-        return "/_ops/" in str(self.place())
+        return self.path.startswith("native/")
 
     def place(self) -> Path:
         """The file, wherever it has been moved to: its text must be there, and only once."""
-        there = ROOT / PACKAGE / self.path
+        there = ROOT / self.path if self.native else ROOT / PACKAGE / self.path
         files = [there] if there.is_file() else sorted((ROOT / PACKAGE).rglob(there.name))
         found = [file for file in files if file.read_text().count(self.old) == 1]
         if len(found) != 1:
@@ -55,9 +59,10 @@ class Mutant:
         return found[0].relative_to(ROOT)
 
     def text(self) -> str:
-        """The whole file with the change in it, which must be Python."""
+        """The whole file with the change in it; Python must be Python."""
         changed = (ROOT / self.place()).read_text().replace(self.old, self.new)
-        compile(changed, self.path, "exec")
+        if not self.native:
+            compile(changed, self.path, "exec")
         return changed
 
     def dead_in(self, log: str) -> bool:
@@ -83,21 +88,22 @@ class Run:
 
 
 def copied(number: int, base: Path) -> Path:
-    """A scratch copy of the tree, compiled code included."""
+    """A scratch copy of the tree, compiled."""
     folder = base / f"tree{number}" / ROOT.name
     folder.mkdir(parents=True)
-    for name in ("src", "tests", "pyproject.toml", "README.md"):
+    for name in ("src", "native", "tests", "pyproject.toml", "README.md"):
         source = ROOT / name
         copy = shutil.copytree if source.is_dir() else shutil.copy2
         copy(source, folder / name)
+    compiled.build(folder)
     return folder
 
 
-def child(folder: Path, tests: list[str], *, interpreted: bool, keep_going: bool) -> None:
-    """Run the tests in the scratch copy; never returns."""
+def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
+    """Compile what changed and run the tests in the scratch copy; never returns."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    code = 3
+    code = BROKEN
     try:
         out = os.open(folder / "out.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(out, 1)
@@ -107,12 +113,11 @@ def child(folder: Path, tests: list[str], *, interpreted: bool, keep_going: bool
         os.environ["PYTHONPATH"] = str(folder / "src")
         import pytest
 
-        plugin = "interpreted" if interpreted else "plain"
+        compiled.build(folder)
+        compiled.prefer()
         usual = [part for part in USUAL if not (keep_going and part == "-x")]
-        more = [part for part in tests if part.startswith("--")]
-        files = [part for part in tests if not part.startswith("--")]
-        for stage in [files] if keep_going else [[file] for file in files]:
-            code = int(pytest.main([*usual, "-p", plugin, *stage, *more]))
+        for stage in [tests] if keep_going else [[file] for file in tests]:
+            code = int(pytest.main([*usual, "-p", "plain", *stage]))
             if code:
                 break
     except BaseException:  # whatever it is belongs into the output
@@ -131,7 +136,8 @@ def started(mutant: Mutant | None, folder: Path, tests: list[str], **how: bool) 
         run.before = run.place.read_text()
         stamp = run.place.stat()
         run.place.write_text(mutant.text())
-        os.utime(run.place, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 10**9))
+        if not mutant.native:  # ninja compiles what is newer than its object
+            os.utime(run.place, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 10**9))
         for stale in (run.place.parent / "__pycache__").glob(f"{run.place.stem}.*.pyc"):
             stale.unlink()
     pid = os.fork()
@@ -143,20 +149,19 @@ def started(mutant: Mutant | None, folder: Path, tests: list[str], **how: bool) 
 def ended(run: Run) -> None:
     """Take the change out again."""
     if run.place is not None and run.mutant is not None:
-        original = ROOT / run.mutant.place()
         run.place.write_text(run.before)
-        shutil.copystat(original, run.place)
+        if not run.mutant.native:
+            shutil.copystat(ROOT / run.mutant.place(), run.place)
 
 
-def baseline(folder: Path, tests: list[str], *, interpreted: bool) -> tuple[list[str], float]:
-    """The tests that fail without any mutant, a few in plain Python only; and the seconds."""
-    pid, run = started(None, folder, tests, interpreted=interpreted, keep_going=True)
+def baseline(folder: Path, tests: list[str]) -> float:
+    """The seconds without any mutant; the tests must pass."""
+    pid, run = started(None, folder, tests, keep_going=True)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    text = (folder / "out.txt").read_text()
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
-    if code not in (0, 1) or (failed and not interpreted):
+    if code:
+        text = (folder / "out.txt").read_text()
         raise SystemExit(f"without any mutant the tests fail ({code}):\n{text}")
-    return failed, time.monotonic() - run.start
+    return time.monotonic() - run.start
 
 
 def killer(folder: Path) -> str:
@@ -189,7 +194,6 @@ def main() -> int:
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True  # a mutant's must not be found by the next
     import hypothesis  # noqa: F401  # loaded once, for all children
-    import numba  # noqa: F401  # as above
     import pytest  # noqa: F401  # as above
     import scipy.linalg  # noqa: F401  # as above
     import sklearn.gaussian_process.kernels  # noqa: F401  # as above
@@ -209,7 +213,7 @@ def main() -> int:
 def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, str], str]) -> int:
     """All mutants, so many at a time; print what became of each, then the survivors."""
     free = [copied(k, base) for k in range(jobs)]
-    left_out: dict[tuple[bool, tuple[str, ...]], tuple[list[str], float]] = {}
+    usual: dict[tuple[str, ...], float] = {}
     survived: list[Mutant] = []
     running: dict[int, Run] = {}
     waiting = list(reversed(mutants))
@@ -217,14 +221,12 @@ def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, st
     while waiting or running:
         while waiting and free:
             mutant, folder = waiting.pop(), free.pop()
-            key = mutant.interpreted, mutant.tests
-            if key not in left_out:
-                left_out[key] = baseline(folder, list(key[1]), interpreted=key[0])
-                names, seconds = left_out[key]
-                print(f"# {' '.join(key[1])}: {seconds:.0f} s, left out {names}", flush=True)
-            tests = [*mutant.tests, *(f"--deselect={name}" for name in left_out[key][0])]
-            pid, run = started(mutant, folder, tests, interpreted=key[0], keep_going=False)
-            run.limit = 30.0 + 2.0 * left_out[key][1]
+            tests = list(mutant.tests)
+            if mutant.tests not in usual:
+                usual[mutant.tests] = baseline(folder, tests)
+                print(f"# {' '.join(tests)}: {usual[mutant.tests]:.0f} s", flush=True)
+            pid, run = started(mutant, folder, tests, keep_going=False)
+            run.limit = 30.0 + 2.0 * usual[mutant.tests]
             running[pid] = run
         time.sleep(0.02)
         for pid, run in list(running.items()):
@@ -236,8 +238,9 @@ def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, st
                 continue
             code = os.waitstatus_to_exitcode(status)
             assert run.mutant is not None
-            if code in (3, 4, 5) and not late:
-                raise SystemExit(f"{run.mutant}: pytest answered {code}: {killer(run.folder)}")
+            if code in (BROKEN, 4, 5) and not late:
+                said = (run.folder / "out.txt").read_text(errors="replace")
+                raise SystemExit(f"{run.mutant}: no answer of the tests ({code}):\n{said}")
             word = "HUNG" if late else "killed" if code else "SURVIVED"
             if word == "SURVIVED":
                 survived.append(run.mutant)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import table_command
 import table_core
 import table_files
+import table_native
 import table_pools
 import table_theorems
 
 MUTANTS = {
+    **table_native.MUTANTS,
     **table_core.MUTANTS,
     **table_theorems.MUTANTS,
     **table_pools.MUTANTS,
@@ -22,19 +24,25 @@ MUTANTS = {
 SCRATCH = "every core clears FRESH itself: this is a second belt"
 
 EQUIVALENT: dict[tuple[str, str], str] = {
-    ("_ops/primal.py", "looks are never reused"): "slower, the same numbers: a look is made again",
     (
-        "_ops/door.py",
+        "native/primal.hpp",
+        "looks are never reused",
+    ): "slower, the same numbers: a look is made again",
+    (
+        "native/admit.hpp",
         "NaN admitted",
     ): "the look at NaN is NaN, which answers OVERFLOW: the careful "
     "lane then refuses x by name all the same",
-    ("_ops/drift.py", "NaN in the gauge"): "P_jj and x_j are finite and P_jj x_j is multiplied by "
-    "x_j again: infinite perhaps, never NaN",
-    ("_ops/rounds.py", "a look survives a replay"): SCRATCH,
-    ("_ops/sparse.py", "NaN forecast from"): "the sum is NaN then, and NaN is the refusal",
-    ("_ops/account.py", "every label counted as positive"): "stored, and read by nobody yet",
     (
-        "_ops/families.py",
+        "native/drift.hpp",
+        "NaN in the gauge",
+    ): "P_jj and x_j are finite and P_jj x_j is multiplied by "
+    "x_j again: infinite perhaps, never NaN",
+    ("native/rounds.hpp", "a look survives a replay"): SCRATCH,
+    ("native/sparse.hpp", "NaN forecast from"): "the sum is NaN then, and NaN is the refusal",
+    ("native/account.hpp", "every label counted as positive"): "stored, and read by nobody yet",
+    (
+        "native/families.hpp",
         "where the probit's series begins",
     ): "between -37.9 and -35 both forms are right to 1e-12",
     ("gaussian/cores/dual.py", "spreads below 1"): "by rounding only: 1e-13 of the spread",

@@ -1,0 +1,38 @@
+"""The extension of a scratch copy: compiled there, and found there before an installed one."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+QUICK = ("-DCMAKE_CXX_FLAGS=-DNOREGRET_BASELINE", "-DNOREGRET_OPTIMISE=-O0")  # the same bits
+
+PREFER = """
+import sys
+sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswith("_editable_")]
+"""
+
+
+def build(folder: Path) -> None:
+    """Compile what has changed since the last time, into the package of the copy."""
+    tools = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"}
+    if not (folder / "build").is_dir():
+        given = shlex.split(os.environ.get("CMAKE_ARGS", ""))
+        python = f"-DPython_EXECUTABLE={sys.executable}"
+        make = ["cmake", "-G", "Ninja", "-S", "native", "-B", "build", python, *QUICK, *given]
+        subprocess.run(make, cwd=folder, env=tools, check=True, stdout=subprocess.DEVNULL)
+        (folder / "src" / "sitecustomize.py").write_text(PREFER)  # for processes of the tests
+    subprocess.run(["ninja", "--quiet", "-C", "build"], cwd=folder, env=tools, check=True)
+    (made,) = (folder / "build").glob("_native.*.so")
+    link = folder / "src" / "noregret" / made.name
+    if not link.is_symlink():
+        link.symlink_to(made)
+
+
+def prefer() -> None:
+    """Without the finder of an editable install, which would be asked before sys.path."""
+    assert "noregret" not in sys.modules
+    exec(PREFER)  # the same text as for other processes

@@ -1,0 +1,826 @@
+"""Mutants of the compiled loops, by header."""
+
+from __future__ import annotations
+
+from table_core import KERNEL, LINEAR
+from table_pools import POOL
+
+SPARSE = (
+    "test_native.py",
+    "sparse/test_bounds_sparse.py",
+    "sparse/test_oslog.py::test_a_weight_that_only_idle_ones_drive_is_exact_too",
+    "sparse/test_oslog.py::test_one_pass_from_any_state_is_the_formula",
+    "sparse/test_oslog_hostile.py::test_a_refused_round_does_not_change_what_the_learner_says",
+    "sparse/test_oslog_lasso.py",
+)
+BINARY = (  # all but exact averaging, which takes long
+    "glm/test_bounds_binary.py::test_the_mode",
+    "glm/test_bounds_binary.py::test_improper_learning",
+    "glm/test_bounds_binary.py::test_losses_of_margins_at_every_size",
+    "glm/test_bounds_binary.py::test_moment_matching_of_one_round",
+    "glm/test_bounds_binary.py::test_moment_matching_of_probits",
+    "glm/test_bounds_binary.py::test_the_mode_after_a_great_surprise",
+    "glm/test_bounds_binary.py::test_online_newton_is_its_definition",
+    "glm/test_logistic_methods.py::test_tierney_kadane_is_its_formula",
+)
+NET = ("lms/test_bounds_net.py", "lms/test_klms.py", "lms/test_klms_hostile.py")
+GRID = ("experts/test_auto.py", "experts/test_bounds_pools.py")
+CLOUD = ("glm/test_bounds_binary.py", "glm/test_logistic_magnitudes.py")
+ROWS = ("test_native.py",)
+
+MUTANTS = {
+    "native/primal.hpp": (
+        LINEAR,
+        [
+            (
+                "    if (!std::isfinite(beta)) return OVERFLOWS;\n",
+                "",
+                "a look's spread may overflow",
+            ),
+            (
+                "    for (Size k = 0; k < m; ++k)\n        if (!std::isfinite(mean[k])) return OVERFLOWS;\n",
+                "",
+                "a look's mean may overflow",
+            ),
+            (
+                "        if (!std::isfinite(beta)) return t;\n",
+                "",
+                "a replay's spread may overflow",
+            ),
+            (
+                "            if (!std::isfinite(said[k])) return t;\n",
+                "",
+                "a replay's mean may overflow",
+            ),
+            ("? (held - total) + term", "? (total - held) + term", "sign of the compensation"),
+            (
+                ": (term - total) + held",
+                ": (total - term) + held",
+                "sign of the other compensation",
+            ),
+            ("sum[1] += held >= term", "sum[1] += 0.0; held >= term", "no compensation"),
+            ("held >= term ?", "held <= term ?", "which term is the larger"),
+            ("if (std::isfinite(total))", "if (true)", "infinite sums poison the compensation"),
+            (
+                "    for (Size k = 0; k < m; ++k) mean[k] = 0.0;\n",
+                "",
+                "means not cleared",
+            ),
+            (
+                "rotate(factor[i].p + i, u.p + i, beta * shrunk, vi * before * shrunk,",
+                "rotate(factor[i].p + i, u.p + i, beta * shrunk, -vi * before * shrunk,",
+                "rotation the wrong way",
+            ),
+            (
+                "rotate(row + i, u.p + i, beta * shrunk, vi * before * shrunk,",
+                "rotate(row + i, u.p + i, beta * shrunk, -vi * before * shrunk,",
+                "a replay's rotation the wrong way",
+            ),
+            ("u[k] = a - v * r;", "u[k] = a;", "a rotation half done"),
+            ("u[k] -= v * row[k];", "u[k] += v * row[k];", "substitution with the wrong sign"),
+            (
+                "++k) left += (u[n + k] / beta) * (u[n + k] / beta);",
+                "++k) left += u[n + k] * u[n + k] / beta;",
+                "e^2/sqrt(d) for e^2/d",
+            ),
+            (
+                "            left += (u[n + k] / beta)",
+                "            left = (u[n + k] / beta)",
+                "last outcome's fit only",
+            ),
+            (
+                "double square = 1.0;",
+                "double square = 2.0;",
+                "removal starts from the wrong length",
+            ),
+            ("-(vi / shrunk / alpha)", "vi / shrunk / alpha", "removal adds"),
+            (
+                "left += u[n + k] * u[n + k] / square;",
+                "left += u[n + k] * u[n + k];",
+                "removal's fit",
+            ),
+            (
+                "    at[ROOT] = beta;\n    at[FRESH] = 1.0;",
+                "    at[ROOT] = beta;\n    at[FRESH] = 0.0;",
+                "looks are never reused",
+            ),
+            (
+                "    work(AT, FRESH) = 0.0;\n    double left = 0.0;\n"
+                "    for (Size k = 0; k < m; ++k) left += (u",
+                "    double left = 0.0;\n    for (Size k = 0; k < m; ++k) left += (u",
+                "a look survives the round that it was for",
+            ),
+        ],
+    ),
+    "native/admit.hpp": (
+        LINEAR,
+        [
+            (
+                "return square < SAFE * SAFE ? std::sqrt(square) : std::hypot(beta, v);",
+                "return std::sqrt(square);",
+                "squares overflow in a rotation",
+            ),
+            (
+                "    if (square < SAFE * SAFE) return",
+                "    if (true) return",
+                "squares overflow in a look",
+            ),
+            (
+                "if (1.0 / SAFE < peak && peak < SAFE) {",
+                "if (true) {",
+                "norms of huge and tiny rows",
+            ),
+            (
+                "if (!(size <= ceiling)) return LIMIT;  // NaN too",
+                "if (size > ceiling) return LIMIT;",
+                "NaN admitted",
+            ),
+            (
+                "if (at[FRESH] == 1.0 && at[PEAK] <= ceiling) {",
+                "if (at[FRESH] == 1.0) {",
+                "a look beyond the ceiling is reused",
+            ),
+            (
+                "double peak = double(offset);",
+                "double peak = 0.0;",
+                "the constant feature is not in |x|_inf",
+            ),
+            (
+                "same = row[offset + k] == x[k];",
+                "same = row[offset + k] <= x[k];",
+                "another x's look reused",
+            ),
+            ("at[NORM] = norm(row, peak);", "at[NORM] = peak;", "|x|_inf for |x|_2"),
+            (
+                "    if (at[CLOSED] == 1.0) return BUSY;\n",
+                "",
+                "rounds while it is closed",
+            ),
+        ],
+    ),
+    "native/drift.hpp": (
+        LINEAR,
+        [
+            ("GAUGE = 1e3;", "GAUGE = 1e9;", "the covariance is kept where it loses digits"),
+            ("GAUGE = 1e3;", "GAUGE = -1.0;", "always the root"),
+            (
+                "if (gauge <= GAUGE) {  // not so for NaN",
+                "if (!(gauge > GAUGE)) {",
+                "NaN in the gauge",
+            ),
+            (
+                "std::fmod(at[PASSED], RECHECK) == 0.0",
+                "std::fmod(at[PASSED], RECHECK) == 1.0",
+                "when it is rechecked",
+            ),
+            (
+                "if (at[ROOTED] == 1.0 && std::fmod",
+                "if (false && std::fmod",
+                "never back to the covariance",
+            ),
+            ("if (gauge <= GAUGE / 4.0) {", "if (gauge <= GAUGE * 1e6) {", "back too early"),
+            (
+                "for (Size i = j; i < n; ++i) column",
+                "for (Size i = j; i <= j; ++i) column",
+                "the gauge of a root by its diagonal only",
+            ),
+            (
+                "gauge += column * work(X, j) * work(X, j);",
+                "gauge += column * work(X, j);",
+                "the gauge of a root without the square",
+            ),
+            (
+                "gauge += factor(i, i) * x[i] * x[i];",
+                "gauge += factor(i, i) * std::fabs(x[i]);",
+                "the gauge without the square",
+            ),
+            (
+                "    if (!std::isfinite(beta)) return OVERFLOWS;\n",
+                "",
+                "a drifting look's spread may overflow",
+            ),
+            (
+                "        if (!std::isfinite(mean[k])) return OVERFLOWS;\n",
+                "",
+                "a drifting look's mean may overflow",
+            ),
+            ("add_multiple(v.p, row, x[i], i);", "", "P x with half of P"),
+            ("primal::accumulate(fit, left);", "fit[0] += left;", "no compensation"),
+            ("    at[PASSED] += 1.0;\n", "", "rounds are not counted"),
+            ("row[k] = keep * r - take * p;", "row[k] = keep * r + take * p;", "Carlson's sign"),
+            ("bi[k] = p + fi * r;", "bi[k] = fi * r;", "P x is not added up"),
+            (
+                "v[i] / beta / beta, i + 1);",
+                "v[i] / beta, i + 1);",
+                "the covariance falls too fast",
+            ),
+            (
+                "factor(i, i) += q;",
+                "factor(i, i) += 0.99 * q;",
+                "the covariance drifts too little",
+            ),
+            ("sigma = std::sqrt(q);", "sigma = q;", "the root drifts by the wrong noise"),
+            ("scale = 2.0 / (1.0 + h0 * h0);", "scale = 2.0 / (1.0 + h0);", "no reflection"),
+            ("px.p, gain / beta, n);", "px.p, gain, n);", "weights move too far"),
+            ("left += gain * gain;", "left = gain * gain;", "last outcome's fit only"),
+            (
+                "diffuse(factor, work, drift[t]);",
+                "diffuse(factor, work, drift[0]);",
+                "the first drift for all rounds of a replay",
+            ),
+            (
+                "work(U, 0) = gauge;",
+                "work(U, 0) = 0.0;",
+                "absorb believes that the covariance will do",
+            ),
+            ("    if (q == 0.0) return;\n", "", "no drift still reflects"),
+            (
+                "triangle[k].p, triangle(k, i), i + 1);\n        double",
+                "triangle[k].p, triangle(k, 0), i + 1);\n        double",
+                "the wrong root",
+            ),
+            ("row[j] *= c;", "row[j] *= 1.0;", "the wrong square"),
+        ],
+    ),
+    "native/dual.hpp": (
+        KERNEL,
+        [
+            ("K(i, j) *= priors[j];", "K(i, j) *= priors[i];", "S of the later round"),
+            ("K(i, i) += 1.0;", "K(i, i) += 1.0 + 1e-6;", "noise of the wrong size"),
+            ("sine[i] = v / root;", "sine[i] = -v / root;", "a rotation the wrong way"),
+            (
+                "v = cosine[k] * v - sine[k] * entry;",
+                "v = cosine[k] * v;",
+                "a rotation half done",
+            ),
+            (
+                "carried = cosine[i] * carried - sine[i] * entry;",
+                "carried = cosine[i] * carried;",
+                "outcomes rotated half",
+            ),
+            ("at += t + i + 1;", "at += t + i;", "rows of a triangle overlap"),
+        ],
+    ),
+    "native/rules.hpp": (
+        LINEAR,
+        [
+            ("return mean / root / root;", "return mean / root;", "AAR shrinks too little"),
+            (
+                "return smaller(larger(mean, -level), level);",
+                "return smaller(mean, level);",
+                "clipped above only",
+            ),
+            ("+ std::log(root) +", "+ 0.5 * std::log(root) +", "half of the log spread"),
+            ("0.5 * e * e / noise_var", "0.5 * e * e", "noise variance dropped"),
+            ("TWO_PI * noise_var", "TWO_PI", "noise variance dropped from the log"),
+        ],
+    ),
+    "native/ledger.hpp": (
+        LINEAR,
+        [
+            ("? (held - total) + term", "? (total - held) + term", "sign of the compensation"),
+            (
+                ": (term - total) + held",
+                ": (total - term) + held",
+                "sign of the other compensation",
+            ),
+            (
+                "std::fabs(held) >= std::fabs(term)",
+                "std::fabs(held) <= std::fabs(term)",
+                "which term is the larger",
+            ),
+            ("std::fabs(held) >= std::fabs(term)", "held >= term", "sizes without signs"),
+            ("book(row, 1) + lost : 0.0", "book(row, 1) : 0.0", "no compensation"),
+            (
+                "std::isfinite(total) ? book",
+                "true ? book",
+                "infinite sums poison the compensation",
+            ),
+            ("leverage = 1.0 - shrunk * shrunk;", "leverage = 1.0 - shrunk;", "1 - 1/sqrt(d)"),
+            ("at[NORM] * at[NORM]", "at[NORM]", "norms not squared"),
+            ("weighted += e * e;", "weighted += e * (y[k] - mean[k]);", "e^2/sqrt(d) for e^2/d"),
+            ("charge += leverage", "charge = leverage", "last outcome's charge only"),
+            (
+                "relief += leverage * (m * m);",
+                "relief += leverage * m * mean[k];",
+                "(d - 1) g^2 too large",
+            ),
+            (
+                "add(ledger, LOGDET, 2.0 * std::log(beta));",
+                "add(ledger, LOGDET, leverage);",
+                "leverage for log det",
+            ),
+            (
+                "add(ledger, LOGDET, 2.0 * std::log(beta));",
+                "add(ledger, LOGDET, std::log(beta));",
+                "half of the log det",
+            ),
+            (
+                "larger(ledger(WIDEST, 0), at[PEAK])",
+                "larger(ledger(WIDEST, 0), at[NORM])",
+                "|x|_2 for |x|_inf",
+            ),
+            (
+                "ledger(LONGEST, 0) = larger(ledger(LONGEST, 0), at[NORM]);",
+                "ledger(LONGEST, 0) = at[NORM];",
+                "last |x|, not the largest",
+            ),
+            (
+                "larger(ledger(OUTCOMES + k, 0), std::fabs(y[k]))",
+                "larger(ledger(OUTCOMES + k, 0), y[k])",
+                "largest y without its sign",
+            ),
+            ("if (fit != 0.0)", "if (fit > 1e-6)", "small fits are not booked"),
+            ("ledger(ROUNDS, 0) += 1.0;", "ledger(ROUNDS, 0) = 1.0;", "rounds are not counted"),
+        ],
+    ),
+    "native/rounds.hpp": (
+        LINEAR,
+        [
+            ("square += e * e;", "square = e * e;", "last outcome's square only"),
+            ("paid += rule", "paid = rule", "last outcome's log loss only"),
+            (
+                "if (!(std::fabs(work(Y, k)) <= LARGEST_OUTCOME)) return",
+                "if (std::fabs(work(Y, k)) > LARGEST_OUTCOME) return",
+                "NaN outcomes learned",
+            ),
+            (
+                "    at[CEILING] = ceiling;\n    if (status == OK) {",
+                "    if (status == OK) {",
+                "the ceiling stays lifted after a look",
+            ),
+            (
+                "    at[CEILING] = ceiling;\n    return status;",
+                "    return status;",
+                "the ceiling stays lifted after a round",
+            ),
+            (
+                "        drift::diffuse(factor, work, work(AT, DRIFT));\n",
+                "",
+                "no drift after one round",
+            ),
+            (
+                "peak = larger(peak, std::fabs(x[k]));",
+                "peak = std::fabs(x[k]);",
+                "last feature's size in a replay",
+            ),
+            (
+                "work(AT, NORM) = norm(x, peak);",
+                "work(AT, NORM) = peak;",
+                "|x|_inf for |x|_2 in a replay",
+            ),
+            (
+                "        losses[t] = book(ledger, work, 0.0);\n    }\n    work(AT, FRESH) = 0.0;\n",
+                "        losses[t] = book(ledger, work, 0.0);\n    }\n",
+                "a look survives a replay",
+            ),
+            (
+                "        roots[t] = work(AT, ROOT);\n    }\n    work(AT, FRESH) = 0.0;\n",
+                "        roots[t] = work(AT, ROOT);\n    }\n",
+                "a look of a table is taken for the last one",
+            ),
+        ],
+    ),
+    "native/arrays.hpp": (
+        ("test_native.py", "inputs/test_hostile_rows.py"),
+        [
+            ("s[q] += a[k] * b[k];", "s[q] = a[k] * b[k];", "the last entries of a product only"),
+            ("p + i * stride,", "p + i * Size(sizeof value),", "strides of the caller's vectors"),
+        ],
+    ),
+    "native/vectors.hpp": (
+        ("test_native.py", "gaussian/test_core_edges.py", *POOL),
+        [
+            ("p[i] = xi >= LOWEST ? value : 0.0;", "p[i] = value;", "what is far below counts"),
+            ("(xi - k * LN2_HIGH) - k * LN2_LOW", "xi - k * LN2_HIGH", "the low part of ln 2"),
+            ("(C12 + r * C13)", "(C12 - r * C13)", "the last term of exp"),
+            ("(C6 + r * C7)", "(C6 - r * C7)", "a middle term of exp"),
+            ("if (x[i] == value) return i;", "if (x[i] >= value) return i;", "the wrong place"),
+            ("bits = (bits + 1023) << 52;", "bits = (bits + 1022) << 52;", "half of exp"),
+            (
+                "s[q] += x.p[k];\n    return",
+                "s[q] = x.p[k];\n    return",
+                "a sum of the last entries only",
+            ),
+            ("s[q] = larger(x.p[k], s[q]);", "s[q] = x.p[k];", "the largest of the last entries"),
+            (
+                "s[q] = smaller(x.p[k], s[q]);",
+                "s[q] = x.p[k];",
+                "the smallest of the last entries",
+            ),
+        ],
+    ),
+    "native/cholesky.hpp": (
+        (*SPARSE, *BINARY, "sparse/test_oslog_hostile.py"),
+        [
+            (
+                "log_det += std::log(pivot);",
+                "log_det += 0.5 * std::log(pivot);",
+                "half of the log det",
+            ),
+            (
+                "if (!(0.0 < pivot && pivot < INF)) return NaN;",
+                "if (!(0.0 < pivot && pivot < INF)) return log_det;",
+                "what cannot be factored is taken as it is",
+            ),
+            (
+                "for (Size c = q; c < k; ++c) below",
+                "for (Size c = q + 1; c < k; ++c) below",
+                "pivots stay",
+            ),
+            ("rest[c] -= share * row[c];", "rest[c] -= 0.0;", "the first triangle is not solved"),
+            (
+                "side.p + r + 1, k - r - 1)",
+                "side.p + r + 1, k - r - 2)",
+                "the last entry is left out",
+            ),
+        ],
+    ),
+    "native/sparse.hpp": (
+        SPARSE,
+        [
+            ("turn < 3;", "turn < 1;", "idle weights not settled"),
+            (
+                "larger(std::fabs(state(WEIGHTS, i)), floor)",
+                "std::fabs(state(WEIGHTS, i))",
+                "no floor",
+            ),
+            (
+                "        for (Size i = 0; i < n; ++i) state(SCALES, i) = state(KEPT, i);\n",
+                "",
+                "a refused round moves the scales",
+            ),
+            (
+                "state(MOMENT, i) += y * x[i];",
+                "state(MOMENT, i) += x[i];",
+                "moments without the outcome",
+            ),
+            ("LIVE = 1e-8;", "LIVE = 1e-2;", "idle weights that count"),
+            ("row[r] += a;", "row[r] += 2.0 * a;", "twice the shrinkage"),
+            ("SETTLED = 1e-9;", "SETTLED = 1e-2;", "the lasso is not reached"),
+            (
+                "std::fabs(pull) - 1.0);",
+                "std::fabs(pull) - 1.5);",
+                "the lasso's condition for zeros",
+            ),
+            (
+                "larger(std::fabs(alone) - a, 0.0)",
+                "larger(std::fabs(alone) - 0.9 * a, 0.0)",
+                "the lasso's threshold",
+            ),
+            ("if (turn > 0) rest -=", "if (false) rest -=", "live weights do not hear idle ones"),
+            ("    ledger::add(book, SQUARE, y * y);\n", "", "sum of squares not booked"),
+            (
+                "larger(book(LARGEST_SEEN, 0), std::fabs(y))",
+                "larger(book(LARGEST_SEEN, 0), y)",
+                "sign of y",
+            ),
+            (
+                "ledger::add(book, LOSS, loss);",
+                "book(LOSS, 0) += loss;",
+                "the loss without compensation",
+            ),
+            (
+                "if (!(loss < INF) || !(std::fabs(y) <= LARGEST)) return 0;",
+                "if (!(std::fabs(y) <= LARGEST)) return 0;",
+                "losses that overflow are learned",
+            ),
+            (
+                "if (!(std::fabs(x[i]) <= LARGEST)) return NaN;",
+                "if (std::fabs(x[i]) > LARGEST) return NaN;",
+                "NaN forecast from",
+            ),
+        ],
+    ),
+    "native/margin.hpp": (
+        BINARY,
+        [
+            ("DROP = 40.0;", "DROP = 10.0;", "the tails of an integral"),
+            ("smaller(0.6, 0.53 / s)", "smaller(2.0, 2.0 / s)", "a coarse rule"),
+            ("point = improper(mu, q);", "point = mu;", "AIOLI without its shift"),
+            (
+                "c = larger(b.curve / (1.0 + bound), slight);",
+                "c = larger(b.curve, slight);",
+                "AIOLI's curvature without 1 + C",
+            ),
+            ("price = 0.5 * (p * p", "price = 1.0 * (p * p", "AIOLI's price doubled"),
+            (
+                "account::LOGDET, std::log1p(c * q));",
+                "account::LOGDET, c * q);",
+                "trace for log det",
+            ),
+            ("b.slope *= 1.0 + c * q;", "b.slope *= 1.0;", "moments not kept"),
+            ("double d = std::sqrt(1.0 + q);", "double d = 1.0 + q;", "the probit's width"),
+            (
+                "if (mu <= 0.0) return {-z.log_z",
+                "if (mu <= 1.0) return {-z.log_z",
+                "the wrong label's tail",
+            ),
+            (
+                "    ledger::add(book, account::PRICE, price);\n",
+                "",
+                "the price is not booked",
+            ),
+            ("        b.loss = paid;\n", "", "online Newton pays after learning"),
+            ("point = proximal(family, mu, q);", "point = mu;", "one step of Newton, no mode"),
+        ],
+    ),
+    "native/account.hpp": (
+        BINARY,
+        [
+            ("miss = -std::expm1(-loss);", "miss = std::expm1(loss);", "the wrong miss"),
+            ("std::sqrt(dot(x, x))", "dot(x, x)", "|x|^2 for |x|"),
+            (
+                "book(ROUNDS, 1) += 0.5 * (1.0 + sign);",
+                "book(ROUNDS, 1) += 1.0;",
+                "every label counted as positive",
+            ),
+            ("row[j] += xi * from[j];", "row[j] += from[j];", "the scatter"),
+        ],
+    ),
+    "native/newton.hpp": (
+        BINARY,
+        [
+            ("total = 0.5 * a * dot(w, w);", "total = a * dot(w, w);", "twice the prior"),
+            ("        curve(j, j) += a;\n", "", "the prior's curvature"),
+            (
+                "if (held < F && !last && rate > 1e-15) {",
+                "if (false) {",
+                "no step is ever halved",
+            ),
+            (
+                "decrement <= 1e-14 * (1.0 + std::fabs(F))",
+                "decrement <= 1e-2 * (1.0 + std::fabs(F))",
+                "Newton stops early",
+            ),
+        ],
+    ),
+    "native/families.hpp": (
+        BINARY,
+        [
+            ("if (z < -35.0) {", "if (z < -37.9) {", "where the probit's series begins"),
+            ("(1.0 - 7.0 * r * (1.0 - 9.0 * r))", "(1.0 - 7.0 * r)", "a term of the series"),
+            (
+                "std::log1p(e) + larger(-z, 0.0)",
+                "std::log1p(e) + larger(z, 0.0)",
+                "the wrong label",
+            ),
+            ("z > 0.0 ? -small : small - 1.0", "z > 0.0 ? small - 1.0 : -small", "the wrong slope"),
+            ("hazard * (hazard + z)", "hazard * hazard", "the probit's curvature"),
+        ],
+    ),
+    "native/particles.hpp": (
+        CLOUD,
+        [
+            ("if (missing < 0.5)", "if (missing < 1.0)", "small chances lose their digits"),
+            ("logs[i] -= part * bend", "logs[i] -= bend", "the whole likelihood for a part"),
+            ("if (worth >= 0.2 *", "if (worth >= 0.0 *", "any power is bearable"),
+            ("total = -0.5 * a * dot(w, w);", "total = -a * dot(w, w);", "twice the prior"),
+            ("return total - part * bend", "return total - bend", "the last row counts in full"),
+            ("< there - here)", "> there - here)", "what is worse is accepted"),
+        ],
+    ),
+    "native/lms.hpp": (
+        NET,
+        [
+            (
+                "to[k] = (from[k] * from[k]) * (from[k] * from[k]);",
+                "to[k] = from[k] * from[k];",
+                "squared once for twice",
+            ),
+            (
+                "coefs[b](j, k) += eta * (y - out[j]);",
+                "coefs[b](j, k) = eta * (y - out[j]);",
+                "a pattern that comes again starts anew",
+            ),
+            (
+                "facts(s, LAST) < facts(slot, LAST)",
+                "facts(s, LAST) > facts(slot, LAST)",
+                "the newest pattern is forgotten",
+            ),
+            (
+                "fact[SPREAD] += off * (y - fact[MEAN]);",
+                "fact[SPREAD] += off * off;",
+                "the spread of repeated outcomes",
+            ),
+            (
+                "if (0 <= k && k < size - b * TILE)",
+                "if (0 <= k)",
+                "patterns that are not there",
+            ),
+            ("steps[t] = eta * (ys[t] - p[t]);", "steps[t] = eta * ys[t];", "Hebb for LMS"),
+            (
+                "same = same && points(i, k) == x[i];",
+                "same = true;",
+                "underflowed distances are zero",
+            ),
+            ("s < t; ++s)", "s < t - 1; ++s)", "the last round is not heard"),
+            (
+                "j + run < J && levels[j + run] == levels[j])",
+                "j + run < J)",
+                "steps of other sizes are taken for equal",
+            ),
+            ("out[0] += vectors::total", "out[0] = vectors::total", "the last tile only"),
+        ],
+    ),
+    "native/continuum.hpp": (
+        NET,
+        [
+            ("? (held - grown) + term", "? (grown - held) + term", "sign of the compensation"),
+            (
+                ": (term - grown) + held",
+                ": (grown - term) + held",
+                "sign of the other compensation",
+            ),
+            (
+                "(loss - mix) / c > book(WORST, 0)",
+                "(loss - mix) / c < book(WORST, 0)",
+                "the best round for the worst",
+            ),
+            (
+                "if (!(book(RANGE, 0) <= y && y <= book(RANGE, 1)))",
+                "if (!(y <= book(RANGE, 1)))",
+                "outcomes below the range",
+            ),
+            ("0 < window && window <= size", "0 < window && window < size", "window < for <="),
+            (
+                "if (!known) book(slot == size ? COUNTS : PEAK, 1)",
+                "if (!known && slot == size) book(COUNTS, 1)",
+                "forgotten patterns not counted",
+            ),
+            ("/ (2.0 * (high - low))", "/ (high - low)", "the substitution"),
+            ("logs[j] = prior[j] - over / c;", "logs[j] = -over / c;", "no prior"),
+            ("smaller(book(BOX, 0), old[i])", "larger(book(BOX, 0), old[i])", "the box of inputs"),
+            (
+                "book(ERROR, a) = larger(book(ERROR, a), off);",
+                "book(ERROR, a) = off;",
+                "the last audit only",
+            ),
+            ("old[i] = x[i] + 0.0;", "old[i] = x[i];", "-0.0 is another pattern"),
+            ("    net.at[FRESH] = 0.0;\n", "", "a look survives the round that it was for"),
+        ],
+    ),
+    "native/grid.hpp": (
+        GRID,
+        [
+            ("smaller(larger(mean, seen[0]), seen[1]);", "mean;", "no clipping in a cell"),
+            ("mean / root / root;", "mean / root;", "AAR of a cell"),
+            ("xs[t][j] / scale[j] :", "xs[t][j] * scale[j] :", "units"),
+            (
+                "seen[0] = seen[2] == 0.0 ? y : smaller(seen[0], y);",
+                "seen[0] = smaller(seen[0], y);",
+                "0 is taken for an outcome seen",
+            ),
+            ("ledgers[C + c]);", "ledgers[c]);", "drifting cells book where the fixed ones do"),
+            ("seen, said, C + c);", "seen, said, c);", "drifting cells speak for the fixed ones"),
+        ],
+    ),
+    "native/mixing.hpp": (
+        POOL,
+        [
+            ("        said[j] = speaks ? said[j] : 0.0;\n", "", "NaN is mixed"),
+            (
+                "awake[j] = speaks ? prior[j] : -INF;",
+                "awake[j] = prior[j];",
+                "sleepers are heard",
+            ),
+            (
+                "excess[j] : excess[j] + charged * cost[j];",
+                "excess[j] : excess[j];",
+                "the leader before the round",
+            ),
+            (
+                "mass[j] = awake[j] - eta * (excess[j] - u0);",
+                "mass[j] = awake[j] - eta * ((excess[j] - u0) + (cost[j] - l0));",
+                "losses that are not known yet",
+            ),
+            ("return said[r] + off / weight;", "return said[r] + off;", "an unweighted mean"),
+            (
+                "double middle = 0.5 * lo + 0.5 * hi;\n    for",
+                "double middle = lo;\n    for",
+                "where merit is judged",
+            ),
+            ("lean / (2.0 * eta * (hi - lo))", "lean / (eta * (hi - lo))", "the substitution"),
+            (
+                "weight = (awake[j] - p0) - eta * (excess[j] - u0);",
+                "weight = -eta * (excess[j] - u0);",
+                "the prior is dropped",
+            ),
+            ("agreed = book(RANGE, 0);", "agreed = 0.0;", "a range of one point"),
+            ("if (asleep > 0 || eta == INF) {", "if (eta == INF) {", "sleepers dilute the mix"),
+            (
+                "excess[j] = awake[j] > -INF ? moved : excess[j];",
+                "excess[j] = moved;",
+                "sleepers are charged",
+            ),
+            (
+                "return (u0 - before) + l0 - left;",
+                "return u0 + l0 - left;",
+                "the mix with sleepers",
+            ),
+            ("track[j] += cost[j];", "track[j] = cost[j];", "tracks are overwritten"),
+            (
+                "mass[j] = track[j] - prior[j] / eta;",
+                "mass[j] = track[j];",
+                "the first expert is free",
+            ),
+            ("changes = turns[r] + 1.0;", "changes = turns[r];", "turns not counted"),
+            ("    book(REACH, 1) += 1.0 / eta;\n", "", "staying is not charged"),
+            (
+                "best - std::log(s) / eta",
+                "best - 2.0 * std::log(s) / eta",
+                "switching costs double",
+            ),
+            ("stay = track[j] - staying[j] / eta;", "stay = track[j];", "staying is free"),
+            ("moves = arrive < stay;", "moves = arrive <= stay;", "a tie changes experts"),
+            ("(1.0 - s) * mass[j] + s)", "mass[j] + s)", "weights grow"),
+            (
+                "course[j] += cost[j];",
+                "course[j] = cost[j];",
+                "the loss of the best sequence is overwritten",
+            ),
+            (
+                "excess[j] += (top + std::log(total)) / eta;",
+                "excess[j] += 0.0;",
+                "no normalising at a new rate",
+            ),
+            ("width *= 2.0;", "width = hi - lo;", "the range is followed exactly"),
+            (
+                "book(RANGE, 0) = smaller(lo, middle - 0.5 * width);",
+                "book(RANGE, 0) = lo;",
+                "the range is the outcomes seen",
+            ),
+            (
+                "lo = first ? y : smaller(y, book(SEEN, 0))",
+                "lo = smaller(y, book(SEEN, 0))",
+                "0 is taken for an outcome seen",
+            ),
+            ("if (width != book(WIDTH, 0)) {", "if (width > 0.0) {", "normalised in every round"),
+            ("+ (l - added);", "- (l - added);", "sign of the compensation"),
+            ("lost[j] += held < INF ? slip : 0.0;", "lost[j] += 0.0;", "no compensation"),
+            ("? cost[j] : mix;", "? cost[j] : 0.0;", "sleep is free"),
+            (
+                "most = larger(awake[j] > -INF ? cost[j] : 0.0, most);",
+                "most = larger(cost[j], most);",
+                "sleepers count for the reach",
+            ),
+            (
+                "if (worst > book(WORST, 0) ||",
+                "if (worst < book(WORST, 0) ||",
+                "the best round for the worst",
+            ),
+            (
+                "ledger::add(book, OVER, larger(loss - mix, 0.0));",
+                "ledger::add(book, OVER, loss - mix);",
+                "a cheap round beyond the range pays for others",
+            ),
+            ("        book(ROUNDS, 1) += 1.0;\n", "", "rounds beyond the range not counted"),
+            (
+                "if (book(CHANGES, 1) == 0.0) book",
+                "book",
+                "the last round beyond the range for the first",
+            ),
+            ("ledger::add(book, LOSS, loss);", "book(LOSS, 0) = loss;", "the loss is overwritten"),
+            (
+                "ledger::add(book, MIX, mix);",
+                "ledger::add(book, MIX, loss);",
+                "the loss for the mix",
+            ),
+            ("loss = likelihood ? mix : (y - g) * (y - g);", "loss = mix;", "the mix for the loss"),
+            (
+                "(book(RANGE, 0) <= y && y <= book(RANGE, 1) && eta",
+                "(y <= book(RANGE, 1) && eta",
+                "outcomes below the range",
+            ),
+            ("return T + t;", "return t;", "which refusal it was"),
+            (
+                "if (std::fabs(said(t, j)) > limit)",
+                "if (said(t, j) > limit)",
+                "forecasts far below",
+            ),
+        ],
+    ),
+    "native/rows.hpp": (
+        ROWS,
+        [
+            (
+                "return overflow == 0 && std::fabs(value) <= layout::EXACT_INTEGER;",
+                "return overflow == 0;",
+                "whole numbers that float64 rounds",
+            ),
+            (
+                "exact = exact && std::fabs(to[k]) <= layout::EXACT_INTEGER;",
+                "exact = true;",
+                "arrays of whole numbers that float64 rounds",
+            ),
+            (" || PyArray_ISBYTESWAPPED(array))", ")", "numbers of the other byte order"),
+            ("from + k * stride,", "from + k * Size(sizeof value),", "strides of whole numbers"),
+            ("slot = PyLong_AsSsize_t(found);", "slot = k;", "names in another order"),
+            (
+                "        if (PyDict_GET_SIZE(x) != n_) return false;\n",
+                "",
+                "names that are missing keep their last value",
+            ),
+        ],
+    ),
+}
