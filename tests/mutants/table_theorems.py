@@ -425,7 +425,7 @@ MUTANTS = {
         SPARSE,
         [
             ("- 2.0 * float(state[MOMENT] @ w)", "- float(state[MOMENT] @ w)", "the fit"),
-            ("2.0 * n * math.log(16.0", "n * math.log(16.0", "half of the published price"),
+            ("2.0 * n * ratio", "n * ratio", "half of the published price"),
             ("loss <= fit + price else", "loss <= fit + 2.0 * price else", "it held or failed"),
             ("met=passes == 1.0 and floor == 0.0", "met=True", "more passes than the theorem's"),
             ("best = square - float(", "best = square - 0.5 * float(", "the best ridge expert"),
