@@ -1,4 +1,4 @@
-"""Compiled loops by themselves: sums by blocks of eight, how rows are read, edges of OSLOG."""
+"""Compiled loops by themselves: sums by blocks of eight, how rows are read, edges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret._native import mixing, rows, sparse, vectors
+from noregret._native import families, mixing, particles, rows, sparse, vectors
 
 WIDTHS = [1, 7, 8, 9, 15, 16, 17, 23, 24, 26]
 
@@ -119,3 +119,59 @@ def test_a_weight_of_zero_comes_back_where_the_lasso_asks_for_it() -> None:
     state[sparse.MOMENT], state[sparse.WEIGHTS] = [10.0, 1.2], [2.25, 0.0]
     assert sparse.refine(gram, state, root, 1.0, 0.0, math.inf) > 1
     assert state[sparse.WEIGHTS] == pytest.approx([2.25, 0.05], abs=1e-9)
+
+
+CLOUD = np.array([[0.3, -1.0], [1.5, 0.2], [-0.7, 2.0], [0.0, 0.4]])
+ROW = np.array([0.8, -1.3])
+
+
+def test_small_and_large_chances_of_a_cloud() -> None:
+    logs = np.log([0.1, 0.2, 0.3, 0.4])
+    for size in (-40.0, -1.0, 1.0, 40.0):
+        z = size * (np.abs(CLOUD) @ np.abs(ROW))
+        right = -np.logaddexp.reduce(logs - np.logaddexp(0.0, -z))
+        if size > 1.0:  # what is missing to 1
+            right = -np.log1p(-np.exp(np.logaddexp.reduce(logs - np.logaddexp(0.0, z))))
+        found = particles.price(families.LOGISTIC, np.abs(CLOUD), logs, size * np.abs(ROW))
+        assert found == pytest.approx(right, rel=1e-12)
+
+
+def test_a_power_of_a_round_in_the_weights_of_a_cloud() -> None:
+    logs = np.log([0.1, 0.2, 0.3, 0.4])
+    right = logs - 0.25 * np.logaddexp(0.0, -(CLOUD @ ROW))
+    right -= np.logaddexp.reduce(right)
+    worth = particles.weigh(families.LOGISTIC, CLOUD, logs, ROW, 0.25)
+    assert logs == pytest.approx(right, rel=1e-12)
+    assert worth == pytest.approx(1.0 / np.exp(2.0 * right).sum(), rel=1e-12)
+
+
+def test_a_power_that_a_cloud_can_bear() -> None:
+    """The largest 1/2^k that leaves weights worth a fifth of the particles."""
+    cloud = np.random.default_rng(0).normal(size=(50, 2)) - [2.4, -1.8]
+    part, row = 1.0, np.array([40.0, -30.0])
+    even = np.full(50, -math.log(50.0))
+    while particles.weigh(families.LOGISTIC, cloud, even.copy(), row, part) < 10.0:
+        part *= 0.5
+    assert part < 1.0
+    assert particles.bearable(families.LOGISTIC, cloud, even, row, 1.0, 1e-6) == part
+
+
+def test_particles_move_by_the_rule_of_metropolis() -> None:
+    rng, a, part = np.random.default_rng(1), 0.5, 0.25
+    rows_, root = rng.normal(size=(6, 2)), np.array([[0.9, 0.1], [0.0, 0.7]])
+    noise, luck, cloud = rng.normal(size=(12, 2)), rng.uniform(size=(3, 4)), CLOUD.copy()
+
+    def height(w: np.ndarray) -> float:
+        losses = np.logaddexp(0.0, -(rows_ @ w)) * np.array([1.0] * 5 + [part])
+        return -0.5 * a * float(w @ w) - float(losses.sum())
+
+    right, count = CLOUD.copy(), 0
+    for i in range(4):
+        for k in range(3):
+            trial = right[i] + noise[k * 4 + i] @ root
+            if math.log(luck[k, i]) < height(trial) - height(right[i]):
+                right[i], count = trial, count + 1
+    found = particles.move(families.LOGISTIC, rows_, a, part, cloud, root, noise, luck)
+    assert found == count
+    assert 0 < count < 12
+    assert cloud == pytest.approx(right, rel=1e-12)

@@ -25,7 +25,7 @@ BINARY = (  # all but exact averaging, which takes long
 )
 NET = ("lms/test_bounds_net.py", "lms/test_klms.py", "lms/test_klms_hostile.py")
 GRID = ("experts/test_auto.py", "experts/test_bounds_pools.py")
-CLOUD = ("glm/test_bounds_binary.py", "glm/test_logistic_magnitudes.py")
+CLOUD = ("test_native.py", "glm/test_bounds_binary.py")
 ROWS = ("test_native.py",)
 
 MUTANTS = {
