@@ -16,6 +16,7 @@ from hypothesis import settings
 
 import noregret as nr
 from conftest import EXPLORE
+from noregret import _native
 
 ROOT = Path(nr.__file__).parent
 
@@ -68,6 +69,8 @@ def test_import_brings_nothing_heavy() -> None:
     assert finish(run(code)).strip() == "[]"
 
 
+# An editable installation would be found first.
+AWAY = "import sys; sys.meta_path = [f for f in sys.meta_path if 'Redirecting' not in repr(f)];"
 ROUND = (
     "import noregret as nr; l = nr.AAR(drift=0.1); l.learn_one([1.0, 2.0], 1.0);"
     "import noregret; print(noregret.__file__, l.predict_one([1.0, 2.0]), end='')"
@@ -78,11 +81,12 @@ def test_works_where_nothing_can_be_written(tmp_path: Path) -> None:
     """Nothing is compiled or kept at first use, neither beside the package nor at home."""
     package = tmp_path / "site" / "noregret"
     shutil.copytree(ROOT, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(_native.__file__, package)
     (tmp_path / "home").write_text("a file where a directory would have to be")
     before = sorted(tmp_path.rglob("*"))
     output = finish(
         run(
-            ROUND,
+            f"{AWAY} {ROUND}",
             PYTHONPATH=str(tmp_path / "site"),
             PYTHONDONTWRITEBYTECODE="1",
             HOME=str(tmp_path / "home"),

@@ -122,8 +122,8 @@ class LagBuffer:
         mapping = values.as_mapping(x)
         if mapping is not None:
             return dict(mapping) | self._by_name(mapping, known)
-        empty = isinstance(x, list | tuple | np.ndarray) and np.shape(x) == (0,)
-        return np.concatenate([np.empty(0) if empty else values.row(x), known])
+        size = x.size if isinstance(x, np.ndarray) else len(x) if type(x) in (list, tuple) else 1
+        return np.concatenate([values.row(x) if size else np.empty(0), known])
 
     def _by_name(self, taken: Collection[object], given: Sequence[V]) -> dict[str, V]:
         """What is given for each lag, by its name, which no feature of x may have taken."""
