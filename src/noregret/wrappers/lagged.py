@@ -122,7 +122,9 @@ class LagBuffer:
         mapping = values.as_mapping(x)
         if mapping is not None:
             return dict(mapping) | self._by_name(mapping, known)
-        size = x.size if isinstance(x, np.ndarray) else len(x) if type(x) in (list, tuple) else 1
+        size = x.size if isinstance(x, np.ndarray) else 1
+        if isinstance(x, list | tuple):
+            size = len(x)
         return np.concatenate([values.row(x) if size else np.empty(0), known])
 
     def _by_name(self, taken: Collection[object], given: Sequence[V]) -> dict[str, V]:
