@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret._native import families, mixing, particles, rows, sparse, vectors
+from noregret._native import families, layout, mixing, particles, rows, sparse, vectors
+from noregret.experts.core_grid import CoreGrid
 
 WIDTHS = [1, 7, 8, 9, 15, 16, 17, 23, 24, 26]
 
@@ -175,3 +176,36 @@ def test_particles_move_by_the_rule_of_metropolis() -> None:
     assert found == count
     assert 0 < count < 12
     assert cloud == pytest.approx(right, rel=1e-12)
+
+
+def test_the_last_row_of_a_posterior_counts_in_part() -> None:
+    """With a part of 0 it has no say: a step that it forbids is taken."""
+    cloud, luck = np.array([[0.5]]), np.array([[0.5]])
+    given = np.array([[0.0], [100.0]]), 1e-300, 0.0
+    root, noise = np.array([[1.0]]), np.array([[-1.0]])
+    assert particles.move(families.LOGISTIC, *given, cloud, root, noise, luck) == 1
+    assert cloud[0, 0] == -0.5
+
+
+def test_who_sleeps_is_not_mixed_in() -> None:
+    pool = nr.ExponentialWeights(["a", "b"], outcome_range=(0.0, 1.0))
+    pool.learn_one({"a": 0.5, "b": 0.75}, 0.5)
+    assert pool.predict_one({"a": 0.25, "b": None}) == 0.25
+
+
+def test_while_all_outcomes_were_one_point_that_is_the_forecast() -> None:
+    pool = nr.AggregatingAlgorithm(["a", "b"])
+    pool.learn_one([1.0, 2.0], 5.0)
+    assert pool.predict_one([1.0, 2.0]) == 5.0
+    assert pool.predict_one([3.0, 3.0]) == 3.0  # unless all agree
+
+
+def test_every_core_of_a_grid_keeps_its_own_book() -> None:
+    grid = CoreGrid([0.1, 1.0], [0.0, 0.5], 2)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        grid.look(rng.standard_normal(2))
+        grid.absorb(float(rng.standard_normal()))
+    books = grid.ledgers
+    assert books[:, layout.ROUNDS, 0].tolist() == [5.0] * 4
+    assert len({book.tobytes() for book in books}) == 4

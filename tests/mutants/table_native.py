@@ -24,7 +24,7 @@ BINARY = (  # all but exact averaging, which takes long
     "glm/test_logistic_methods.py::test_tierney_kadane_is_its_formula",
 )
 NET = ("lms/test_bounds_net.py", "lms/test_klms.py", "lms/test_klms_hostile.py")
-GRID = ("experts/test_auto.py", "experts/test_bounds_pools.py")
+GRID = ("test_native.py", "experts/test_auto.py", "experts/test_bounds_pools.py")
 CLOUD = ("test_native.py", "glm/test_bounds_binary.py")
 ROWS = ("test_native.py",)
 

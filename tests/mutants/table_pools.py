@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-POOL = ("experts/test_bounds_pools.py", "experts/test_pool_edges.py")
+POOL = ("test_native.py", "experts/test_bounds_pools.py", "experts/test_pool_edges.py")
 
 MUTANTS = {
     "experts/pool.py": (
