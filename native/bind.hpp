@@ -12,9 +12,6 @@ void bind_sparse(nanobind::module_& m);
 void bind_nets(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
 
-// OSLOG's pass along eigenvectors, which NumPy finds; see bind_sparse.cpp.
-bool rescue(Block gram, Block state, Row x, double y, double a);
-
 // A constant of a header, under its own name.
 #define CONSTANT(module, scope, name) module.attr(#name) = +scope::name  // + makes it a number
 

@@ -35,7 +35,6 @@ void bind_gaussian(nb::module_& m) {
     p.def("stream", &primal::stream);
 
     nb::module_ d = m.def_submodule("drift");
-    CONSTANT(d, drift, GAUGE);
     d.def("look", &drift::look);
     d.def("absorb", &drift::absorb);
     d.def("diffuse", &drift::diffuse);
@@ -50,10 +49,6 @@ void bind_gaussian(nb::module_& m) {
     b.def("add", [](Block book, Size row, double term) { ledger::add(book, row, term); });
 
     nb::module_ r = m.def_submodule("rounds");
-    r.def("predict", [](Block f, Block w, Strided x) { return rounds::predict(f, w, x); });
-    r.def("learn", [](Block f, Block w, Block l, Strided x, double y) {
-        return rounds::learn(f, w, l, x, y);
-    });
     r.def("learn_any", &rounds::learn_any);
     r.def("admit_and_look", [](Block f, Block w, Strided x) {
         return rounds::admit_and_look(f, w, x);

@@ -33,11 +33,6 @@ void bind_nets(nb::module_& m) {
     c.def("merged", &continuum::merged);
     c.def("clip", &continuum::clip);
     c.def("settle_all", &continuum::settle_all);
-    c.def("look", [](Cube points, Cube coefs, Block book, Block rates, Whole levels, Block work,
-                     Block said, Row at, Strided x) {
-        Net net{points, coefs, {}, {}, {}, book, rates, levels, work, said, {}, {}, at};
-        return continuum::look(net, x);
-    });
     c.def("predict", [](Cube points, Cube coefs, Block cells, Block book, Block rates, Whole levels,
                         Block work, Block said, Row at, Strided x) {
         Net net{points, coefs, {}, cells, {}, book, rates, levels, work, said, {}, {}, at};

@@ -9,7 +9,7 @@ namespace noregret {
 //
 // b is in the range of M, but M alone may not tell where it ends: what comes out must satisfy the
 // equation to rounding, or is refused.
-bool rescue(Block gram, Block state, Row x, double y, double a) {
+static bool rescue(Block gram, Block state, Row x, double y, double a) {
     using namespace sparse;
     Size n = gram.rows;
     npy_intp shape[2] = {n, n};

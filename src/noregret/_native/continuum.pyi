@@ -51,18 +51,6 @@ def learn(
     arg14: float,
     /,
 ) -> int: ...
-def look(
-    arg0: Matrix,
-    arg1: Matrix,
-    arg2: Matrix,
-    arg3: Matrix,
-    arg4: Integers,
-    arg5: Matrix,
-    arg6: Matrix,
-    arg7: Vector,
-    arg8: Vector,
-    /,
-) -> int: ...
 def merged(arg0: Matrix, arg1: Matrix, arg2: float, /) -> float: ...
 def predict(
     arg0: Matrix,

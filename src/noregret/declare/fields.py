@@ -56,10 +56,10 @@ def require(possible: bool, wrong: str) -> None:  # noqa: FBT001  # it reads as 
         raise Mismatch(wrong)
 
 
-def require_spread(keys: Iterable[Hashable]) -> None:
-    """Refuse keys made to have one hash, which would take a dict hours."""
+def require_spread(keys: Iterable[Hashable], called: str = "keys") -> None:
+    """Refuse keys made to have one hash, which would take a dict hours; unhashable: TypeError."""
     most = max(Counter(map(hash, keys)).values(), default=0)
-    require(most <= ALIKE, f"has {most} keys with the same hash")
+    require(most <= ALIKE, f"has {most} {called} with the same hash")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

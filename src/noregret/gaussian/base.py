@@ -32,7 +32,7 @@ from noregret.kernels import Kernel
 from noregret.learner.base import NotFitted, OnlineLearner
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table
 
-__all__ = ["Drift", "Gaussian", "NotFitted", "positive"]
+__all__ = ["Gaussian"]
 
 BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
 EXPLICIT = (RandomFourier, Taylor, Polynomial)

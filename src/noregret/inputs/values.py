@@ -154,18 +154,6 @@ def _entries(column: Any) -> Any:
     return (column.to_list if hasattr(column, "to_list") else column.to_pylist)()
 
 
-def is_numbers(x: Row) -> bool:
-    """Whether x goes to a kernel that takes anything as a vector, rather than as the object it is.
-
-    A vector of numbers does, and a row of a frame; a mapping or a text is an object.
-    """
-    if isinstance(x, np.ndarray):
-        return x.dtype.kind in "biuf" and x.ndim == 1
-    if isinstance(x, list | tuple):
-        return all(isinstance(v, int | float | np.number) for v in x)
-    return not isinstance(x, Mapping | str | bytes) and as_mapping(x) is not None
-
-
 def frame_names(X: Table) -> list[object] | None:
     """The column names of a frame (pandas, Polars, Arrow and what looks like them), else None."""
     if hasattr(X, "column_names") and hasattr(X, "schema"):  # Arrow

@@ -123,11 +123,6 @@ def register(
     BY_TYPE[type_] = BY_NAME[kind.name] = kind
 
 
-def known(name: str) -> bool:
-    """Whether a kind of this name is on the list."""
-    return name in BY_NAME or name in HOMES
-
-
 def is_learner(type_: type) -> bool:
     """Whether things of this type are learners, which a file may hold by themselves."""
     return issubclass(type_, Saveable) and kind_of(type_) is not None
@@ -145,8 +140,8 @@ def kind_called(name: str) -> Kind:
 def kind_in(stored: Any) -> Kind | None:
     """The kind of an object in a file, if it is on the list."""
     name = stored.get("is") if type(stored) is dict else None
-    known = type(name) is str and (name in BY_NAME or name in HOMES)
-    return kind_called(str(name)) if known else None
+    on_list = type(name) is str and (name in BY_NAME or name in HOMES)
+    return kind_called(str(name)) if on_list else None
 
 
 def declare(name: str, type_: type) -> None:
@@ -247,27 +242,22 @@ class Reader:
         part, self._left = self._left[:size], self._left[size:]
         return np.array(part, dtype=np.float64).reshape(shape)
 
-    def thing(self, stored: Any, types: tuple[type, ...], where: str) -> Any:
-        """A thing of one of these types."""
-        kind = kind_in(stored)
-        if kind is None or kind.type not in types:
-            wanted = " or ".join(t.__name__ for t in types)
-            raise forged(where, f"= {abbreviated(stored)} is no {wanted}")
-        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
-
     def part(self, stored: Any, kinds: tuple[str, ...], where: str) -> Any:
         """An object of one of these kinds."""
         name = stored.get("is") if type(stored) is dict else None
         if name not in kinds:
             raise forged(where, f"= {abbreviated(stored)} is no {' or '.join(kinds)}")
-        return kind_called(str(name)).read(Fields(self, stored, f"{where}.{name}"))
+        return self._read(kind_called(str(name)), stored, where)
+
+    def _read(self, kind: Kind, stored: dict[str, Any], where: str) -> Any:
+        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
 
     def learner(self, stored: Any, where: str) -> Any:
         """A learner of any kind."""
-        name = stored.get("is") if type(stored) is dict else None
-        if type(name) is not str or not known(name) or not is_learner(kind_called(name).type):
+        kind = kind_in(stored)
+        if kind is None or not is_learner(kind.type):
             raise forged(where, f"= {abbreviated(stored)} is no learner")
-        return self.part(stored, (name,), where)
+        return self._read(kind, stored, where)
 
     def value(self, stored: Any, where: str) -> Any:
         """Whatever the user chose."""
@@ -279,7 +269,7 @@ class Reader:
         kind = kind_in(stored)
         if kind is None:
             raise forged(where, f"= {abbreviated(stored)} is no value")
-        return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
+        return self._read(kind, stored, where)
 
     def foreign(self, stored: Any, where: str) -> Any:
         """A function that the caller gives back."""
@@ -332,13 +322,6 @@ class Fields:
         for name in self._stored:
             raise forged(f"{self.where}.{abbreviated(name)}", "is unknown")
 
-    def thing(self, name: str, *types: type, optional: bool = False) -> Any:
-        """A thing of one of these types, or None where that may be."""
-        stored, where = self._take(name)
-        if optional and stored is None:
-            return None
-        return self.reader.thing(stored, types, where)
-
     def inner(self, name: str) -> Fields:
         """Fields within these, to be read by the caller."""
         stored, where = self._take(name)
@@ -384,17 +367,7 @@ class Fields:
 
     def optional(self, name: str) -> Fields | None:
         """Fields within these, or None."""
-        if name in self._stored and self._stored[name] is None:
-            self._take(name)
-            return None
-        return self.inner(name)
-
-    def things(self, name: str, *types: type, most: int) -> list[Any]:
-        """A list of things, at most so many."""
-        stored, where = self._take(name)
-        if type(stored) is not list or len(stored) > most:
-            raise forged(where, f"is no list of up to {most} things")
-        return [self.reader.thing(s, types, f"{where}[{k}]") for k, s in enumerate(stored)]
+        return None if self.absent(name) else self.inner(name)
 
     def value(self, name: str) -> Any:
         """Whatever the user chose."""
@@ -493,13 +466,6 @@ class Fields:
         if type(stored) is not list or any(type(s) is not list or len(s) != width for s in stored):
             raise forged(where, f"is no list of records of {width} values")
         return [[self.reader.value(v, where) for v in s] for s in stored]
-
-    def numbers_or_none(self, name: str, *shape: int) -> Matrix | None:
-        """An array of just this shape, finite or not; or None."""
-        if name in self._stored and self._stored[name] is None:
-            self._take(name)
-            return None
-        return self.numbers(name, *shape, finite=False)
 
     def wrong(self, what: str) -> SnapshotError:
         """The error for fields that do not go together."""

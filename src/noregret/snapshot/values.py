@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from noregret.declare.fields import Mismatch, require_spread
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
 
@@ -24,7 +24,6 @@ __all__ = ["Decoder", "Encoder", "decoded", "encoded", "forged", "spread"]
 
 DTYPES = re.compile(r"[<|](b1|[iu][1248]|f[248]|U\d{1,6}|S\d{1,6}|M8\[\w{1,8}\]|m8\[\w{1,8}\])")
 DEPTH = 50  # of containers within containers
-ALIKE = 64  # names that may have the same hash; floats of our own can be 17
 
 Encoder = Callable[[Any, str], Any]
 Decoder = Callable[[Any, str], Any]
@@ -128,10 +127,11 @@ def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> Any:
 
 
 def spread(keys: Iterable[Any]) -> None:
-    """Refuse keys made to have one hash, which would take a dict hours; unhashable: TypeError."""
-    most = max(Counter(map(hash, keys)).values(), default=0)
-    if most > ALIKE:
-        raise forged("the file", f"has {most} names with the same hash")
+    """Refuse names in a file that were made to have one hash; unhashable: TypeError."""
+    try:
+        require_spread(keys, "names")
+    except Mismatch as wrong:
+        raise forged("the file", str(wrong)) from None
 
 
 def _float(bits: str) -> float:
