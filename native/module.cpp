@@ -6,6 +6,8 @@
 
 NB_MODULE(_native, m) {
     if (_import_array() < 0) throw nanobind::python_error();
+    // What is alive when the interpreter ends is in the caller's own globals: no word about it.
+    nanobind::set_leak_warnings(false);
     m.doc() = "Compiled rounds: one submodule per idea; see native/ for the equations.";
     noregret::bind_gaussian(m);
     noregret::bind_pools(m);
