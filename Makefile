@@ -1,20 +1,20 @@
-# The one front door.  `make demo` and `make test` need Python 3.11+, make and a C++17 compiler.
+# The one front door.  `make demo` and `make test` need Python 3.11+ and make; without a C++17 compiler
+# they take one from PyPI.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check slow conformance browser bench kernels opera auto oslog logistic accuracy adversaries klms files fuzz explore campaign mutants commandline docs clean
+.PHONY: help demo test check truth slow conformance browser bench kernels opera forecasting auto oslog logistic accuracy adversaries klms intervals files fuzz explore campaign corrupt mutants commandline docs guides wheel sanitize versions clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
 
 # The native module is built by pip, and built again when a source of it is newer.
 $(VENV)/installed: pyproject.toml native/CMakeLists.txt $(wildcard native/*.hpp native/*.cpp)
-	@command -v c++ g++ clang++ > /dev/null || \
-	  { echo "noregret is built from source here: install a C++17 compiler (g++ or clang++)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@native/with-compiler $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@$(BIN)/python -m compileall -q src  # pip does it for other packages; it is half of a start
 	@touch $@
 
 $(VENV)/bench: $(VENV)/installed
@@ -56,6 +56,9 @@ kernels: $(VENV)/bench  ## Measure kernel learners; writes docs/kernels.md, docs
 opera: $(VENV)/installed  ## Merge published forecasts; writes docs/opera.md, docs/opera-weights.svg
 	$(BIN)/python benchmarks/opera.py
 
+forecasting: $(VENV)/bench  ## Day-ahead and week-ahead forecasts beside statsforecast; writes docs/forecasting.md
+	$(BIN)/python benchmarks/forecasting.py
+
 auto: $(VENV)/bench  ## Auto on every file against river; writes docs/auto.md
 	$(BIN)/python benchmarks/auto.py
 
@@ -68,11 +71,18 @@ logistic: $(VENV)/bench  ## Binary outcomes: losses, approximations, speed; writ
 klms: $(VENV)/bench  ## K-LMS-NET: its rule, speed, real data; writes docs/klms.md, docs/klms-posterior.svg
 	$(BIN)/python benchmarks/klms.py
 
+intervals: $(VENV)/bench  ## Intervals on every file against what else there is; writes docs/intervals.md
+	$(BIN)/python benchmarks/intervals.py
+
 accuracy: $(VENV)/installed  ## Measure against exact arithmetic; writes docs/accuracy.md
 	$(BIN)/python benchmarks/accuracy.py
 
 adversaries: $(VENV)/installed  ## Play the lower-bound proofs; writes docs/adversaries.md, docs/adversaries.svg
 	$(BIN)/python benchmarks/adversaries.py
+
+truth: $(VENV)/installed  ## Every statement of the papers and its test; writes docs/truth.md
+	$(BIN)/python tests/truth.py
+	$(BIN)/python -m pytest -q tests/test_truth.py
 
 commandline: $(VENV)/installed  ## The command on 10 million rows; writes docs/command-line.md
 	$(BIN)/python benchmarks/command_line.py
@@ -99,12 +109,27 @@ explore: $(VENV)/installed  ## All of Hypothesis at random; the state machine 10
 campaign: $(VENV)/installed  ## 40,000 hostile calls to all learners, counted
 	$(BIN)/python tests/campaign.py
 
+corrupt: $(VENV)/installed  ## Corrupt 1,000 stored numbers of every learner: do certificates notice?
+	$(BIN)/python tests/corruption.py
+
 mutants: $(VENV)/installed  ## Make 500 small mistakes, one at a time: do the fast tests notice?
 	$(BIN)/python tests/mutants/run.py --jobs 2
 
 docs: $(VENV)/installed  ## Run every example of the documentation
 	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src
 
+guides: $(VENV)/installed  ## Run README and guides; writes the pictures in docs/guides
+	$(BIN)/python tests/guides/pages.py
+
+wheel: $(VENV)/installed  ## Build sdist and wheel, install it elsewhere, run the fast tests on it
+	native/try-wheel $(BIN)/python
+
+sanitize: $(VENV)/installed  ## ASan and UBSan over the hostile and threaded tests
+	$(BIN)/python tests/builds.py sanitize
+
+versions: $(VENV)/installed  ## The native module for each set of instructions: the same bits
+	$(BIN)/python tests/builds.py versions
+
 clean:  ## Remove everything that make made
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

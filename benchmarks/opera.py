@@ -26,9 +26,9 @@ from noregret.reproduce.merging import (
     UNIT,
     Experts,
     around,
+    gradient,
     grid,
     linear,
-    mlpol,
 )
 from noregret.reproduce.opera import MAPE, REGIONAL, RMSE, WEEKLY, WEIGHTS, comparators, files
 
@@ -50,7 +50,7 @@ ONLINE = f"""\
 
 Predict, then learn, from the first row to the last; no forecast uses anything that comes later.
 Published for MLpol, opera's default: RMSE 1460 weekly, MAPE 1.38 % regional over all 65 experts.
-MLpol (Gaillard, Stoltz and van Erven 2014, with gradients) was implemented again for this page; it
+MLpol (Gaillard, Stoltz and van Erven 2014, with gradients) is `nr.aggregate(rule="mlpol")`; it
 arrives at the published final weights 0.577, 0.423, 0. Bold: at most {RMSE} weekly and {MAPE} %
 regional, the lower of what was published and what was recomputed.
 
@@ -116,7 +116,7 @@ def online(weekly: Experts, regional: Experts) -> tuple[list[str], dict[str, np.
     """The tables, and what was forecast on the regional file around the mean."""
     head = ["weekly RMSE", "MAPE, %", "regional RMSE", "MAPE, %", "certificates"]
     parts, kept = [ONLINE], {}
-    tables = {"": {"MLpol, recomputed": mlpol}, **TABLES}
+    tables = {"": {"MLpol, recomputed": gradient("mlpol")}, **TABLES}
     for title, rules in tables.items():
         body = []
         for name, rule in rules.items():

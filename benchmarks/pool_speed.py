@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from page import Section, microseconds, missed, verdict
+from peers import NumpyRLS
 from river.base import Regressor
 from river.ensemble import EWARegressor
 from rows import draw, must_agree, turns
@@ -18,7 +19,7 @@ OURS, SHARED = "nr.aggregate", "with share"
 ONE, RIVER, BARE = "one at a time", "river EWARegressor", "bare loop"
 ROUNDS, EXPERTS = 1_000_000, 20
 FEW = 20_000  # rounds of those who take them one at a time
-SPEED_TARGET = 100.0
+SPEED_TARGET = 150.0
 SHARE = 0.01
 RATE = 0.5  # of exponential weights, for outcomes in [0, 1]
 CHECKED = 256
@@ -26,10 +27,12 @@ CHECKED = 256
 AUTO, AAR = "Auto", "AAR"
 FEATURES = 10
 COST_TARGET, PACE_TARGET = 60.0, 20_000.0
+RLS, POOL, FOUR_KINDS, NAMED = "NumPy RLS", "pool of five AAR", "pool of four kinds", "mappings"
+LEARNERS_TARGETS = {POOL: 0.5, FOUR_KINDS: 0.5, f"{POOL}, {NAMED}": 0.5, AUTO: 1.2}
 
 
 def sections() -> list[Section]:
-    return [many(), sizes(), auto()]
+    return [many(), sizes(), learners(), auto()]
 
 
 class Told(Regressor):
@@ -164,6 +167,49 @@ Microseconds per round with N experts. "One at a time" is `AggregatingAlgorithm`
         result = _race(rounds, N, 40_000 // N, 6.0)
         cells = [microseconds(result.microseconds(k)) for k in (OURS, SHARED, ONE, RIVER, BARE)]
         section.rows.append([str(N), f"{rounds:,}", *cells])
+    return section
+
+
+def five() -> nr.AggregatingAlgorithm:
+    return nr.AggregatingAlgorithm(nr.over(nr.AAR, prior_precision=[0.01, 0.1, 1.0, 10.0, 100.0]))
+
+
+def four_kinds() -> nr.AggregatingAlgorithm:
+    return nr.AggregatingAlgorithm(
+        [nr.AAR(), nr.Ridge(0.1), nr.Ridge(clip=3.0), nr.BayesianRidge(), nr.AAR(drift=1e-3)]
+    )
+
+
+def learners() -> Section:
+    """Pools of learners and Auto, one round at a time, as multiples of NumPy RLS."""
+    print("pools of learners, one at a time", flush=True)
+    rows = draw(4_000, FEATURES)
+    straight = list(zip(rows.X, rows.y))  # outcomes are np.float64
+    names = [f"x{j}" for j in range(FEATURES)]
+    mappings = [(dict(zip(names, x.tolist())), float(v)) for x, v in straight]
+    rls, auto_ = NumpyRLS(FEATURES), nr.Auto()
+    jobs = {RLS: turns(rls.predict, rls.learn, straight)}
+    for name, pool, taken in (
+        (POOL, five(), straight),
+        (FOUR_KINDS, four_kinds(), straight),
+        (f"{POOL}, {NAMED}", five(), mappings),
+        (AUTO, auto_, straight),
+    ):
+        jobs[name] = turns(pool.predict_one, pool.learn_one, taken)
+    result = race(jobs, seconds=12.0)
+    section = Section(
+        "Pools of learners",
+        f"""
+`predict_one` and then `learn_one` of a pool of five learners, and of `Auto`, as a multiple of the
+time of plain NumPy RLS (a single learner) in the same run; n = {FEATURES}; rows and outcomes
+straight from arrays, or mappings of names to floats.
+""",
+        ["", "x times the time of NumPy RLS", "target, at most", "", "us per round"],
+    )
+    for name, target in LEARNERS_TARGETS.items():
+        cost = quartiles(result.seconds[name] / result.seconds[RLS])
+        verdicts = verdict(cost.median, target, at_most=True)
+        section.rows.append([name, str(cost), *verdicts, microseconds(result.microseconds(name))])
     return section
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Count, Group, Part
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import OnlineLearner
+from noregret.learner.estimator import Regressor
 from noregret.learner.state import VectorState
 from noregret.types import Vector
 
@@ -51,7 +51,7 @@ class MeanState(VectorState):
         return [Certificate.of(name="mean", kind="equality", rounds=t, statement=says, **sides)]
 
 
-class RunningMean(RegressorMixin, OnlineLearner[MeanState]):  # type: ignore[misc]  # untyped base
+class RunningMean(Regressor, OnlineLearner[MeanState]):
     """The mean of the outcomes so far, whatever x is; 0 before the first."""
 
     STATE = Group("state", MeanState)

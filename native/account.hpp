@@ -18,7 +18,7 @@ enum : int {
 };
 
 // Book one round; `scatter` is sum xx'.
-MULTIVERSIONED inline void note(Block book, Block scatter, Row x, double loss, double sign) {
+MULTIVERSIONED inline void note(const Block& book, const Block& scatter, Row x, double loss, double sign) {
     ledger::add(book, LOSS, loss);
     double miss = -std::expm1(-loss);
     ledger::add(book, BRIER, miss * miss);

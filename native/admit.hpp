@@ -26,45 +26,54 @@ INLINE double length(Row v) {
     return beta;
 }
 
+// |x|_inf, in eight running maxima: the same in any order.  NaN does not count.
+INLINE double peak(Row x) {
+    double s[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    Size k = 0;
+    for (; k + 8 <= x.n; k += 8)
+        for (int q = 0; q < 8; ++q) s[q] = larger(std::fabs(x.p[k + q]), s[q]);
+    for (; k < x.n; ++k) s[0] = larger(std::fabs(x.p[k]), s[0]);
+    return larger(larger(larger(s[0], s[4]), larger(s[2], s[6])),
+                  larger(larger(s[1], s[5]), larger(s[3], s[7])));
+}
+
 // |x|_2, given peak = |x|_inf.
 INLINE double norm(Row x, double peak) {
+    if (1.0 / SAFE < peak && peak < SAFE) return std::sqrt(dot(x, x));
     if (peak == 0.0) return 0.0;
     double total = 0.0;
-    if (1.0 / SAFE < peak && peak < SAFE) {
-        for (Size k = 0; k < x.n; ++k) total += x[k] * x[k];
-        return std::sqrt(total);
-    }
     for (Size k = 0; k < x.n; ++k) total += (x[k] / peak) * (x[k] / peak);
     return peak * std::sqrt(total);
 }
 
 // Put x into work[X], behind the constant feature if any; keep a look that is already there.
-template <class Vector>
-INLINE int admit(Block work, Vector x, Size n) {
+INLINE int admit(const Block& work, Row x, Size n) {
     using namespace layout;
     Row at = work[AT];
     if (at[CLOSED] == 1.0) return BUSY;
     Size offset = Size(at[OFFSET]);
     double ceiling = at[CEILING];
     if (x.n + offset != n) return WIDTH;
-    Row row = work[X].first(n);
-    if (at[FRESH] == 1.0 && at[PEAK] <= ceiling) {
-        bool same = true;
-        for (Size k = 0; k < x.n && same; ++k) same = row[offset + k] == x[k];
-        if (same) return OK;
-    }
-    double peak = double(offset);
+    double* row = work[X].p;
+    bool within = true, same = at[FRESH] == 1.0;
     for (Size k = 0; k < x.n; ++k) {
-        double size = std::fabs(x[k]);
-        if (!(size <= ceiling)) return LIMIT;  // NaN too
-        peak = larger(peak, size);
+        within = within && std::fabs(x[k]) <= ceiling;  // not so for NaN
+        same = same && row[offset + k] == x[k];
     }
+    if (!within) return LIMIT;
+    if (same) return OK;
     at[FRESH] = 0.0;
     for (Size k = 0; k < offset; ++k) row[k] = 1.0;
     for (Size k = 0; k < x.n; ++k) row[offset + k] = x[k];
-    at[PEAK] = peak;
-    at[NORM] = norm(row, peak);
     return OK;
+}
+
+// Measure the x that was admitted, for the ledger.
+INLINE void measure(const Block& work, Size n) {
+    using namespace layout;
+    Row x = work[X].first(n);
+    work(AT, PEAK) = peak(x);
+    work(AT, NORM) = norm(x, work(AT, PEAK));
 }
 
 }  // namespace noregret

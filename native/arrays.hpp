@@ -65,6 +65,15 @@ INLINE Strided strided(Row x) {
     return {reinterpret_cast<const char*>(x.p), x.n, Size(sizeof(double))};
 }
 
+// The same without gaps, for the time of a call.
+struct Copied {
+    std::vector<double> numbers;
+    explicit Copied(Strided x) : numbers(std::size_t(x.n)) {
+        for (Size k = 0; k < x.n; ++k) numbers[std::size_t(k)] = x[k];
+    }
+    Row row() { return {numbers.data(), Size(numbers.size())}; }
+};
+
 // A matrix from the user, likewise.
 struct StridedBlock {
     const char* p;

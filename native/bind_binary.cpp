@@ -24,16 +24,18 @@ void bind_binary(nb::module_& m) {
     nb::module_ g = m.def_submodule("margin");
     CONSTANT(g, margin, ADF), CONSTANT(g, margin, LAPLACE), CONSTANT(g, margin, AIOLI);
     g.def("predict", [](int kind, int family, Block factor, Block work, Strided x, double ceiling) {
-        return margin::predict(kind, family, factor, work, x, ceiling);
+        return margin::predict(kind, family, factor, work, Copied(x).row(), ceiling);
     });
     g.def("price_of", [](int kind, int family, Block factor, Block work, Strided x, double ceiling,
                          double sign) {
-        return margin::price_of(kind, family, factor, work, x, ceiling, sign);
+        return margin::price_of(kind, family, factor, work, Copied(x).row(), ceiling, sign);
     });
     g.def("learn", [](int kind, int family, double bound, Block factor, Block work, Block book,
                       Block scatter, Strided x, double ceiling, double sign) {
-        return margin::learn(kind, family, bound, factor, work, book, scatter, x, ceiling, sign);
+        return margin::learn(kind, family, bound, factor, work, book, scatter, Copied(x).row(),
+                             ceiling, sign);
     });
+    g.def("replay", &margin::replay);
     g.def("smooth_logistic", [](double mu, double q) {
         families::Bent b = margin::smooth_logistic(mu, q);
         return nb::make_tuple(b.loss, b.slope, b.curve);

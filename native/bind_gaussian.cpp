@@ -1,4 +1,5 @@
 #include "bind.hpp"
+#include "cascade.hpp"
 #include "dual.hpp"
 #include "rounds.hpp"
 
@@ -20,11 +21,14 @@ void bind_gaussian(nb::module_& m) {
     CONSTANT(l, layout, CHARGE), CONSTANT(l, layout, RELIEF), CONSTANT(l, layout, NORMS);
     CONSTANT(l, layout, WIDEST), CONSTANT(l, layout, LONGEST), CONSTANT(l, layout, ROUNDS);
     CONSTANT(l, layout, JOINT), CONSTANT(l, layout, MISSED), CONSTANT(l, layout, OUTCOMES);
+    CONSTANT(l, layout, ENERGY), CONSTANT(l, layout, PROBE), CONSTANT(l, layout, CROSS);
+    CONSTANT(l, layout, MARK), CONSTANT(l, layout, WORST), CONSTANT(l, layout, LOGWEIGHT);
+    CONSTANT(l, layout, LIGHT);
     CONSTANT(l, layout, OK), CONSTANT(l, layout, WIDTH), CONSTANT(l, layout, LIMIT);
     CONSTANT(l, layout, OUTCOME), CONSTANT(l, layout, BUSY);
     l.attr("OVERFLOW") = int(layout::OVERFLOWS);  // a macro of the C library has this name
     CONSTANT(l, layout, RIDGE), CONSTANT(l, layout, CLIPPED), CONSTANT(l, layout, AAR);
-    CONSTANT(l, layout, BAYES);
+    CONSTANT(l, layout, BAYES), CONSTANT(l, layout, STUDENT);
     CONSTANT(l, layout, LARGEST_FEATURE), CONSTANT(l, layout, LARGEST_OUTCOME);
     CONSTANT(l, layout, EXACT_INTEGER);
 
@@ -32,7 +36,7 @@ void bind_gaussian(nb::module_& m) {
     p.def("look", &primal::look);
     p.def("absorb", &primal::absorb);
     p.def("remove", &primal::remove);
-    p.def("stream", &primal::stream);
+    p.def("stream", &cascade::stream);
 
     nb::module_ d = m.def_submodule("drift");
     d.def("look", &drift::look);
@@ -43,19 +47,35 @@ void bind_gaussian(nb::module_& m) {
     nb::module_ k = m.def_submodule("dual");
     k.def("extend_in_time", &dual::extend_in_time);
     k.def("pack", &dual::pack);
+    k.def("unpack", &dual::unpack);
+    k.def("solve", &dual::solve);
     k.def("drop_first", &dual::drop_first);
 
     nb::module_ b = m.def_submodule("ledger");
     b.def("add", [](Block book, Size row, double term) { ledger::add(book, row, term); });
 
-    nb::module_ r = m.def_submodule("rounds");
-    r.def("learn_any", &rounds::learn_any);
-    r.def("admit_and_look", [](Block f, Block w, Strided x) {
-        return rounds::admit_and_look(f, w, x);
+    nb::module_ a = m.def_submodule("audit");
+    CONSTANT(a, audit, CHECKS), CONSTANT(a, audit, EPS), CONSTANT(a, audit, GAMMA);
+    CONSTANT(a, audit, LEAST);
+    a.def("fixed", &audit::fixed);
+    a.def("before_rows", &audit::before_rows);
+    a.def("check", &audit::check);
+    a.def("probe", [](Row r) {
+        for (Size k = 0; k < r.n; ++k) r[k] = PROBES[std::size_t(k % PROBED)];
     });
-    r.def("look_unlimited", &rounds::look_unlimited);
+
+    nb::module_ r = m.def_submodule("rounds");
+    r.def("learn_any", [](Block f, Block w, Block l, Strided x, Row ys) {
+        return rounds::learn_any(f, w, l, Copied(x).row(), ys);
+    });
+    r.def("admit_and_look", [](Block f, Block w, Strided x) {
+        return rounds::admit_and_look(f, w, Copied(x).row());
+    });
+    r.def("look_unlimited", [](Block f, Block w, Strided x, Row seen) {
+        return rounds::look_unlimited(f, w, Copied(x).row(), seen);
+    });
     r.def("look_rows", &rounds::look_rows);
-    r.def("book", [](Block l, Block w, double fit) { return rounds::book(l, w, fit); });
+    r.def("book", [](Block l, Block w, double fit) { return rounds::book(l, w, fit, 0.0); });
     r.def("book_rows", &rounds::book_rows);
 }
 

@@ -1,11 +1,48 @@
 #include "bind.hpp"
 #include "continuum.hpp"
+#include "one_by_one.hpp"
 
 namespace nb = nanobind;
 
 namespace noregret {
 
 using continuum::Net;
+
+// The rounds of K-LMS-NET for Gaussian widths, as long as there is room.
+class NetRounds : public Rounds {
+  public:
+    NetRounds(Reader& reader, nb::object points, nb::object coefs, nb::object facts,
+              nb::object cells, nb::object finer, nb::object book, nb::object rates,
+              nb::object levels, nb::object work, nb::object said, nb::object heard,
+              nb::object lift, nb::object at)
+        : held_(reader, points, coefs, facts, cells, finer, book, rates, levels, work, said, heard,
+                lift, at),
+          net_{array<Cube>(points, "points"), array<Cube>(coefs, "coefs"),
+               array<Block>(facts, "facts"), array<Block>(cells, "cells"),
+               array<Cube>(finer, "finer"), array<Block>(book, "book"),
+               array<Block>(rates, "rates"), array<Whole>(levels, "levels"),
+               array<Block>(work, "work"), array<Block>(said, "said"),
+               array<Cube>(heard, "heard"), array<Cube>(lift, "lift"), array<Row>(at, "at")} {}
+
+    double look(PyObject* x) override {
+        Strided row;
+        return held_.reader.read(x, row) ? continuum::predict(net_, row) : NaN;
+    }
+
+    bool takes(double y) override { return continuum::takes(net_, y); }
+
+    void settle(double y) override { continuum::learn(net_, net_.seen(), y); }
+
+  private:
+    Held held_;
+    Net net_;
+};
+
+void bind_net_rounds(nb::module_& r) {
+    using O = nb::object;
+    nb::class_<NetRounds, Rounds>(r, "NetRounds")
+        .def(nb::init<Reader&, O, O, O, O, O, O, O, O, O, O, O, O, O>());
+}
 
 void bind_nets(nb::module_& m) {
     nb::module_ l = m.def_submodule("lms");
@@ -15,7 +52,10 @@ void bind_nets(nb::module_& m) {
     l.def("remember", &lms::remember);
     l.def("oldest", &lms::oldest);
     l.def("follow", &lms::follow);
-    l.def("outputs", &lms::outputs);
+    l.def("outputs", [](Cube points, Cube coefs, Size size, Row x, Block rates, Whole levels,
+                        Block work, Row out) {
+        return lms::outputs(points, coefs, size, x, rates, levels, work, out);
+    });
 
     nb::module_ c = m.def_submodule("continuum");
     CONSTANT(c, continuum, PRIOR), CONSTANT(c, continuum, PAID), CONSTANT(c, continuum, CELLS);

@@ -1,64 +1,131 @@
-// Rounds one at a time: an object that has a state's arrays and reads whatever the caller holds.
-//
-// The arrays stay NumPy's, and the state's: these objects hold references.  Every call is one step
-// for other threads, as it holds the interpreter lock and runs no Python.
+// The rounds of learners of ours, as objects that hold references to the arrays of a state.
 #include "bind.hpp"
+#include "margin.hpp"
+#include "one_by_one.hpp"
 #include "rounds.hpp"
-#include "rows.hpp"
+#include "sparse.hpp"
 
 namespace nb = nanobind;
 
 namespace noregret {
 
-static nb::object number_or_none(double value) {
-    if (value != value) return nb::none();
-    return nb::steal(PyFloat_FromDouble(value));
-}
-
-template <class Array>
-static Array array(nb::handle object, const char* name) {
-    Array found;
-    if (!load(object.ptr(), found)) throw nb::type_error(name);
-    return found;
-}
-
-// A reader of rows, and references to what it works with.
-struct Held {
-    Reader& reader;
-    std::vector<nb::object> things;
-
-    template <class... Objects>
-    explicit Held(Reader& reader, Objects... objects)
-        : reader(reader), things{nb::find(&reader), nb::object(objects)...} {}
-};
-
-// The rounds of a Gaussian learner of one outcome.
-class GaussianRounds {
+// A Gaussian learner of one outcome.
+class GaussianRounds : public Rounds {
   public:
     GaussianRounds(Reader& reader, nb::object factor, nb::object work, nb::object ledger,
                    bool alone)
-        : alone_(alone), held_(reader, factor, work, ledger), factor_(array<Block>(factor, "factor")), work_(array<Block>(work, "work")),
+        : alone_(alone), held_(reader, factor, work, ledger),
+          factor_(array<Block>(factor, "factor")), work_(array<Block>(work, "work")),
           ledger_(array<Block>(ledger, "ledger")) {}
 
-    // The forecast; None where a closer look is needed.
-    nb::object predict(nb::handle x) {
-        Strided row;
-        if (!held_.reader.read(x.ptr(), row)) return nb::none();
-        return number_or_none(rounds::predict(factor_, work_, row));
+    double look(PyObject* x) override {
+        Row row;
+        return held_.reader.read(x, row) ? rounds::predict(factor_, work_, row) : NaN;
     }
 
-    // Whether the round was learned; if not, nothing has changed and a closer look is needed.
-    bool learn(nb::handle x, nb::handle y) {
-        Strided row;
-        double outcome;
-        return alone_ && read_number(y.ptr(), outcome) && held_.reader.read(x.ptr(), row) &&
-               rounds::learn(factor_, work_, ledger_, row, outcome) == layout::OK;
+    bool takes(double y) override {
+        return alone_ && std::fabs(y) <= layout::LARGEST_OUTCOME;  // NaN is not
+    }
+
+    void settle(double y) override {
+        work_(layout::Y, 0) = y;
+        rounds::measure_and_settle(factor_, work_, ledger_);
+    }
+
+    double log_loss(double y) override {
+        Row at = work_[layout::AT];
+        if (at[layout::RULE] != layout::BAYES) return NaN;
+        double var = at[layout::LEVEL] * (at[layout::ROOT] * at[layout::ROOT]);
+        return rules::normal_loss(var, work_(layout::MEAN, 0), y);
+    }
+
+    bool learn_pair(PyObject* x, PyObject* y) override {  // as above, without a forecast
+        Row row;
+        double value;
+        return alone_ && outcome(y, value) && held_.reader.read(x, row) &&
+               rounds::learn(factor_, work_, ledger_, row, value) == layout::OK;
     }
 
   private:
     bool alone_;  // a round needs nothing from Python before or after it
     Held held_;
     Block factor_, work_, ledger_;
+};
+
+// A binary learner without a history (margin.hpp), of labels 0 and 1.
+class MarginRounds : public Rounds {
+  public:
+    MarginRounds(Reader& reader, int kind, int family, double bound, nb::object factor,
+                 nb::object work, nb::object book, nb::object scatter)
+        : held_(reader, factor, work, book, scatter), kind_(kind), family_(family), bound_(bound),
+          factor_(array<Block>(factor, "factor")), work_(array<Block>(work, "work")),
+          book_(array<Block>(book, "book")), scatter_(array<Block>(scatter, "scatter")) {}
+
+    double look(PyObject* x) override {
+        Row row;
+        if (!held_.reader.read(x, row)) return NaN;
+        return margin::predict(kind_, family_, factor_, work_, row, layout::EXACT_INTEGER);
+    }
+
+    bool outcome(PyObject* y, double& value) override {
+        return read_truth(y, value) || read_number(y, value);
+    }
+
+    bool learn_pair(PyObject* x, PyObject* y) override {  // as always, without a forecast
+        Row row;
+        double value;
+        if (!outcome(y, value) || !held_.reader.read(x, row) ||
+            margin::admit_and_look(factor_, work_, row, layout::EXACT_INTEGER) != layout::OK ||
+            !takes(value))
+            return false;
+        settle(value);
+        return true;
+    }
+
+    bool takes(double y) override {
+        if (y != 0.0 && y != 1.0) return false;
+        step_ = margin::judge(kind_, family_, bound_, work_, 2.0 * y - 1.0);
+        return step_.fits;
+    }
+
+    void settle(double y) override {
+        margin::settle(step_, factor_, work_, book_, scatter_, 2.0 * y - 1.0);
+    }
+
+    double log_loss(double y) override {
+        return margin::cost(kind_, family_, (2.0 * y - 1.0) * work_(layout::MEAN, 0),
+                            work_(layout::AT, layout::ROOT));
+    }
+
+  private:
+    Held held_;
+    int kind_, family_;
+    double bound_;
+    Block factor_, work_, book_, scatter_;
+    margin::Step step_{};
+};
+
+// OSLOG with one pass per round; a round that needs NumPy's eigenvectors needs a closer look.
+class SparseRounds : public Rounds {
+  public:
+    SparseRounds(Reader& reader, nb::object block, nb::object book)
+        : held_(reader, block, book), block_(array<Block>(block, "block")),
+          book_(array<Block>(book, "book")) {}
+
+    double look(PyObject* x) override {
+        return held_.reader.read(x, row_) ? sparse::predict(block_, row_) : NaN;
+    }
+
+    bool takes(double y) override { return sparse::attempt(block_, book_, row_, y, decline); }
+
+    void settle(double y) override { sparse::settle(block_, book_, y); }
+
+  private:
+    static bool decline(Block, Block, Row, double, double) { return false; }
+
+    Held held_;
+    Block block_, book_;
+    Row row_{};
 };
 
 static const nb::sig PREDICT("def predict(self, x: object, /) -> float | None");
@@ -83,10 +150,17 @@ void bind_rows(nb::module_& m) {
         double found;
         return read_number(value.ptr(), found) ? number_or_none(found) : nb::none();
     }, nb::arg().none(), nb::sig("def number(value: object, /) -> float | None"));
-    nb::class_<GaussianRounds>(r, "GaussianRounds")
-        .def(nb::init<Reader&, nb::object, nb::object, nb::object, bool>())
-        .def("predict", &GaussianRounds::predict, nb::arg().none(), PREDICT)
-        .def("learn", &GaussianRounds::learn, nb::arg().none(), nb::arg().none(), LEARN);
+    using O = nb::object;
+    nb::class_<Rounds>(r, "Rounds")
+        .def("predict", &Rounds::predict, nb::arg().none(), PREDICT)
+        .def("learn", &Rounds::learn, nb::arg().none(), nb::arg().none(), LEARN);
+    nb::class_<GaussianRounds, Rounds>(r, "GaussianRounds")
+        .def(nb::init<Reader&, O, O, O, bool>());
+    nb::class_<MarginRounds, Rounds>(r, "MarginRounds")
+        .def(nb::init<Reader&, int, int, double, O, O, O, O>());
+    nb::class_<SparseRounds, Rounds>(r, "SparseRounds").def(nb::init<Reader&, O, O>());
+    bind_pool_rounds(r);
+    bind_net_rounds(r);
 }
 
 }  // namespace noregret

@@ -5,15 +5,15 @@
 
 namespace noregret::cholesky {
 
-// The upper triangle of the first k rows and columns becomes U; ln det, or NaN where a pivot is
-// not a positive number.
-MULTIVERSIONED inline double factor(Block A, Size k) {
-    double log_det = 0.0;
+// The upper triangle of the first k rows and columns becomes U; false where a pivot is not a
+// positive number.  ln det goes to `log_det`, if it is asked for.
+MULTIVERSIONED inline bool factor(const Block& A, Size k, double* log_det = nullptr) {
+    if (log_det) *log_det = 0.0;
     for (Size r = 0; r < k; ++r) {
         double* __restrict row = A[r].p;
         double pivot = row[r];
-        if (!(0.0 < pivot && pivot < INF)) return NaN;
-        log_det += std::log(pivot);
+        if (!(0.0 < pivot && pivot < INF)) return false;
+        if (log_det) *log_det += std::log(pivot);
         double shrunk = 1.0 / std::sqrt(pivot);
         for (Size c = r; c < k; ++c) row[c] *= shrunk;
         for (Size q = r + 1; q < k; ++q) {
@@ -21,7 +21,7 @@ MULTIVERSIONED inline double factor(Block A, Size k) {
             for (Size c = q; c < k; ++c) below[c] -= share * row[c];
         }
     }
-    return log_det;
+    return true;
 }
 
 // side <- (U'U)^-1 side.

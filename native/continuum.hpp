@@ -179,6 +179,9 @@ struct Net {
     Block work, said;
     Cube heard, lift;
     Row at;
+
+    // The x looked at last.
+    Row seen() const { return {at.p + AT, points.rows}; }
 };
 
 // Layer one's outputs at x; those of the last look where x is the same.
@@ -210,6 +213,14 @@ INLINE double predict(const Net& net, Vector x) {
     return merged(net.book, net.said, weigh(net.cells, net.book, net.said));
 }
 
+// Whether y can be learned at the x looked at: it is in the range, and there is room for x.
+inline bool takes(const Net& net, double y) {
+    Block book = net.book;
+    double size = book(COUNTS, 1), window = book(RATE, 1);
+    bool room = size < double(net.facts.rows) || (0.0 < window && window <= size);
+    return book(RANGE, 0) <= y && y <= book(RANGE, 1) && (room || net.at[MATCH] >= 0.0);
+}
+
 // One round; every check comes before the first write.
 template <class Vector>
 INLINE int learn(const Net& net, Vector x, double y) {
@@ -217,20 +228,15 @@ INLINE int learn(const Net& net, Vector x, double y) {
     if (!(book(RANGE, 0) <= y && y <= book(RANGE, 1))) return OUTSIDE;
     int answer = look(net, x);
     if (answer != OK) return answer;
+    if (!takes(net, y)) return FULL;
     Size size = Size(book(COUNTS, 1)), window = Size(book(RATE, 1)), slot = Size(net.at[MATCH]);
     bool known = slot >= 0;
-    if (!known) {
-        slot = size;
-        if (0 < window && window <= size)
-            slot = lms::oldest(net.facts, size);
-        else if (size >= net.facts.rows)
-            return FULL;
-    }
+    if (!known) slot = 0 < window && window <= size ? lms::oldest(net.facts, size) : size;
     net.at[FRESH] = 0.0;
     book(PEAK, 0) = 1.0;
     net.at[FORECAST] = settle(net.cells, net.finer, book, net.said, net.heard, net.lift, y);
     if (!known) book(slot == size ? COUNTS : PEAK, 1) += 1.0;
-    Row old{net.at.p + AT, net.points.rows};
+    Row old = net.seen();
     lms::keep(net.points, net.coefs, net.facts, slot, known, old, net.said[RAW], y, book(RATE, 0));
     net.facts(slot, lms::LAST) = book(COUNTS, 0);
     for (Size i = 0; i < old.n; ++i) {

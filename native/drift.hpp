@@ -60,7 +60,7 @@ INLINE void square(Block triangle, Size n) {
 //
 // Where the covariance will not do, its root is taken beside it, in the square of noise: a look
 // changes no state.
-MULTIVERSIONED inline int look(Block factor, Block work) {
+MULTIVERSIONED inline int look(const Block& factor, const Block& work) {
     Size n = factor.cols, m = factor.rows - n;
     Row x = work[X].first(n), v = work[V].first(n), mean = work[MEAN], at = work[AT];
     at[FRESH] = 0.0;
@@ -119,7 +119,7 @@ INLINE void shrink(Block factor, Row f, Row b) {
 }
 
 // Fold y in, given the look at x; return the sum of (e/sqrt(d))^2.
-MULTIVERSIONED inline double absorb(Block factor, Block work) {
+MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
     Size n = factor.cols, m = factor.rows - n;
     Row v = work[V].first(n), mean = work[MEAN], y = work[Y], at = work[AT], px = v;
     double beta = at[ROOT];
@@ -159,7 +159,7 @@ MULTIVERSIONED inline double absorb(Block factor, Block work) {
 }
 
 // P <- P + q I.
-MULTIVERSIONED inline void diffuse(Block factor, Block work, double q) {
+MULTIVERSIONED inline void diffuse(const Block& factor, const Block& work, double q) {
     if (q == 0.0) return;
     Size n = factor.cols;
     work(AT, FRESH) = 0.0;

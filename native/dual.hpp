@@ -24,6 +24,21 @@ inline void pack(Row packed, Block earlier, Block L) {
     }
 }
 
+// L as a full triangle, 0 above.
+inline void unpack(Row packed, Block L) {
+    const double* row = packed.p;
+    for (Size i = 0; i < L.rows; row += ++i) {
+        std::memcpy(L[i].p, row, std::size_t(i + 1) * sizeof(double));
+        for (Size j = i + 1; j < L.cols; ++j) L(i, j) = 0.0;
+    }
+}
+
+// side <- L^-1 side.
+MULTIVERSIONED inline void solve(Row packed, Row side) {
+    const double* row = packed.p;
+    for (Size i = 0; i < side.n; row += ++i) side[i] = (side[i] - dot(row, side.p, i)) / row[i];
+}
+
 // Delete row and column 0 of L (t rows): rotate l21 into L22, and z_1 into z_2 alike.
 //
 // Row i of the new L overwrites row i of the old, whose own numbers have been read by then.

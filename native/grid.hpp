@@ -1,7 +1,9 @@
 // Many linear cores that share their input: a stack of fixed ones, a stack of drifting ones.
 //
 // Core c speaks twice, as two experts: ridge clipped to the outcomes seen, then AAR.  `seen` is
-// (smallest outcome, largest outcome, rounds).
+// (smallest outcome, largest outcome, rounds).  `clips` has three compensated sums per core:
+// what the clipped forecasts paid, (hi - lo)^2 (1 - 1/d) with the range then seen, and by how much
+// rounds beyond that range cost more than this and e^2/d.
 #pragma once
 
 #include "rounds.hpp"
@@ -60,10 +62,23 @@ inline int look(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, Row 
     return OK;
 }
 
-// Every core learns y at the x that it looked at last, and books AAR's round.
+// Book what the clipped forecast of a look may cost more than e^2/d.
+INLINE void charge(Block work, Block clip, Row seen, double y) {
+    double mean = work(MEAN, 0), shrunk = 1.0 / work(AT, ROOT);
+    double g = smaller(larger(mean, seen[0]), seen[1]), e = (y - mean) * shrunk;
+    double width = seen[1] - seen[0], price = width * width * (1.0 - shrunk * shrunk);
+    ledger::add(clip, 0, (y - g) * (y - g));
+    ledger::add(clip, 1, price);
+    if (y < seen[0] || y > seen[1])
+        ledger::add(clip, 2, larger((y - g) * (y - g) - e * e - price, 0.0));
+}
+
+// Every core learns y at the x that it looked at last, and books AAR's round and the clipped one.
 inline void absorb(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, Cube ledgers,
-                   Row seen, double y) {
+                   Cube clips, Row seen, double y) {
     Size C = fixed.depth;
+    for (Size c = 0; c < C; ++c) charge(fixed_work[c], clips[c], seen, y);
+    for (Size c = 0; c < moving.depth; ++c) charge(moving_work[c], clips[C + c], seen, y);
     for (Size c = 0; c < C; ++c) {
         fixed_work[c](Y, 0) = y;
         rounds::settle(fixed[c], fixed_work[c], ledgers[c]);
@@ -79,10 +94,28 @@ inline void absorb(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, C
 
 // Look and absorb row by row; -1, or the first row that overflows.
 inline Size replay(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, Cube ledgers,
-                   Row seen, Block xs, Row ys, Block said) {
+                   Cube clips, Row seen, Block xs, Row ys, Block said) {
     for (Size t = 0; t < xs.rows; ++t) {
         if (look(fixed, fixed_work, moving, moving_work, xs[t], seen, said[t]) != OK) return t;
-        absorb(fixed, fixed_work, moving, moving_work, ledgers, seen, ys[t]);
+        absorb(fixed, fixed_work, moving, moving_work, ledgers, clips, seen, ys[t]);
+    }
+    return -1;
+}
+
+// Row by row where outcomes come late: the last rows of xs are looked at, one for each row of said;
+// after each, the cores learn the row delay - 1 before it, if it has an outcome (NaN: none).  -1, or
+// the first row that overflows.
+inline Size late(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, Cube ledgers,
+                 Cube clips, Row seen, Block xs, Row ys, Size delay, Block said, Row scratch) {
+    Size first = xs.rows - said.rows;
+    for (Size t = 0; t < said.rows; ++t) {
+        Size past = first + t - delay + 1;
+        if (look(fixed, fixed_work, moving, moving_work, xs[first + t], seen, said[t]) != OK)
+            return first + t;
+        if (past < 0 || std::isnan(ys[past])) continue;
+        if (delay > 1 && look(fixed, fixed_work, moving, moving_work, xs[past], seen, scratch) != OK)
+            return past;
+        absorb(fixed, fixed_work, moving, moving_work, ledgers, clips, seen, ys[past]);
     }
     return -1;
 }

@@ -10,13 +10,15 @@ namespace noregret::layout {
 
 // Rows of `work`, each as wide as [x | y].
 enum : int {
-    X = 0,     // the features looked at last, constant feature first
-    V = 1,     // R^-T x (fixed experts) or T x (drifting ones)
-    U = 2,     // what the rotations have left of [x | y]
-    MEAN = 3,  // the look's mean, one entry per outcome
-    Y = 4,     // the outcomes of the round
-    AT = 5,    // scalars, below
-    ROWS = 6,  // the drift core keeps its square of noise from here on
+    X = 0,       // the features looked at last, constant feature first
+    V = 1,       // R^-T x (fixed experts) or T x (drifting ones)
+    U = 2,       // what the rotations have left of [x | y]
+    MEAN = 3,    // the look's mean, one entry per outcome
+    Y = 4,       // the outcomes of the round
+    AT = 5,      // scalars, below
+    GROWN = 6,   // beta_i = sqrt(1 + v_1^2 + ... + v_i^2); from the look to the rotations its square
+    SHRUNK = 7,  // 1/beta_i
+    ROWS = 8,    // the drift core keeps its square of noise from here on
 };
 
 // Entries of work[AT].
@@ -53,7 +55,14 @@ enum : int {
     ROUNDS = 11,    // how many, and from how many learners merged into one
     JOINT = 12,     // by how much the best expert for all merged rounds pays more than FIT
     MISSED = 13,    // of sum k(x, x), what a budget left out
-    OUTCOMES = 14,  // from here on: largest |y_k| of each outcome k
+    ENERGY = 14,    // sum of |y|^2
+    PROBE = 15,     // a|r|^2 + sum (r'x)^2, for the probe r of audit.hpp
+    CROSS = 16,     // sum (r'x)(r'y)
+    MARK = 17,      // ENERGY and PROBE when the state was last audited on the way
+    WORST = 18,     // the largest ratio that those audits found, and in which round
+    LOGWEIGHT = 19, // sum of ln w over the rounds that had a weight w
+    LIGHT = 20,     // how many rounds had a weight other than 1
+    OUTCOMES = 21,  // from here on: largest |y_k| of each outcome k
 };
 
 // What a compiled round answers.
@@ -67,7 +76,7 @@ enum : int {
 };
 
 // What a rule does, see rules.hpp.
-enum : int { RIDGE = 0, CLIPPED = 1, AAR = 2, BAYES = 3 };
+enum : int { RIDGE = 0, CLIPPED = 1, AAR = 2, BAYES = 3, STUDENT = 4 };
 
 constexpr double LARGEST_FEATURE = 0x1p1000;  // column norms then fit in float64 for 2^46 rounds
 constexpr double LARGEST_OUTCOME = 0x1p511;   // its square fits in float64

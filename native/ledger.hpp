@@ -1,22 +1,32 @@
 // The running columns of one stream: compensated sums (Neumaier) and maxima.
 #pragma once
 
-#include "layout.hpp"
+#include "probe.hpp"
 
 namespace noregret::ledger {
 
 using namespace layout;
 
 // Add a term to a running sum and what rounding took from it to the compensation.
-INLINE void add(Block book, Size row, double term) {
+INLINE void add(const Block& book, Size row, double term) {
     double held = book(row, 0), total = held + term;
     book(row, 0) = total;
     double lost = std::fabs(held) >= std::fabs(term) ? (held - total) + term : (term - total) + held;
     book(row, 1) = std::isfinite(total) ? book(row, 1) + lost : 0.0;
 }
 
+// The same without a branch (Knuth); a sum that overflows becomes NaN, which is not known.
+INLINE void tally(const Block& book, Size row, double term) {
+    double held = book(row, 0), total = held + term, added = total - held;
+    book(row, 0) = total;
+    book(row, 1) += (held - (total - added)) + (term - added);
+}
+
 // Book one round: what was paid, and what the look at x and the outcomes say.
-INLINE void post(Block ledger, Block work, double loss, double square, double fit) {
+//
+// `seen` is r'x for the probe r, see probe.hpp.
+INLINE void post(const Block& ledger, const Block& work, double loss, double square,
+                 double fit, double seen) {
     Row at = work[AT], mean = work[MEAN], y = work[Y];
     double beta = at[ROOT], shrunk = 1.0 / beta, leverage = 1.0 - shrunk * shrunk;
     add(ledger, LOSS, loss);
@@ -24,10 +34,12 @@ INLINE void post(Block ledger, Block work, double loss, double square, double fi
     if (fit != 0.0) add(ledger, FIT, fit);  // many rounds at once have theirs booked together
     add(ledger, LEVERAGE, leverage);
     add(ledger, NORMS, at[NORM] * at[NORM]);
-    double weighted = 0.0, charge = 0.0, relief = 0.0;
+    double weighted = 0.0, charge = 0.0, relief = 0.0, energy = 0.0, cross = 0.0;
     for (Size k = 0; k < ledger.rows - OUTCOMES; ++k) {
         double e = (y[k] - mean[k]) * shrunk, m = mean[k] * shrunk;
         weighted += e * e;
+        energy += y[k] * y[k];
+        cross += PROBES[std::size_t(k % PROBED)] * y[k];
         charge += leverage * (y[k] * y[k]);
         relief += leverage * (m * m);  // (d - 1) (m/d)^2
         ledger(OUTCOMES + k, 0) = larger(ledger(OUTCOMES + k, 0), std::fabs(y[k]));
@@ -36,6 +48,9 @@ INLINE void post(Block ledger, Block work, double loss, double square, double fi
     add(ledger, LOGDET, 2.0 * std::log(beta));
     add(ledger, CHARGE, charge);
     add(ledger, RELIEF, relief);
+    tally(ledger, ENERGY, energy);
+    tally(ledger, PROBE, seen * seen);
+    tally(ledger, CROSS, seen * cross);
     ledger(WIDEST, 0) = larger(ledger(WIDEST, 0), at[PEAK]);
     ledger(LONGEST, 0) = larger(ledger(LONGEST, 0), at[NORM]);
     ledger(ROUNDS, 0) += 1.0;

@@ -8,9 +8,11 @@
 // squares for the others, and then one product per node.
 #pragma once
 
-#include "vectors.hpp"
+#include "lanes.hpp"
 
 namespace noregret::lms {
+
+using lanes::Eight;
 
 constexpr Size TILE = 256;
 constexpr double TINY = 1e-290;      // a product below counts as 0: what follows would be denormal
@@ -72,37 +74,31 @@ INLINE void squares(Row half, double times, Row out) {
 }
 
 // power <- power step; node j gets its product with the coefficients, for the next `run` nodes
-// after equal steps, so that the powers are read once.
-template <int run>
+// after equal steps, so that the powers stay in registers.
+template <int B, int run>
 INLINE void advance(Row power, Row step, Block coef, Size j, Row out) {
-    double sums[run][8] = {};
-    double* __restrict powers = power.p;
-    const double* __restrict steps = step.p;
+    Eight<B> sums[run];
+    for (int i = 0; i < run; ++i) sums[i] = Eight<B>::all(0.0);
     for (Size k = 0; k < TILE; k += 8) {
-        double p[8];
-        for (int q = 0; q < 8; ++q) p[q] = powers[k + q];
+        Eight<B> p = Eight<B>::at(power.p + k), e = Eight<B>::at(step.p + k);
         for (int i = 0; i < run; ++i) {
-            const double* __restrict row = coef[j + i].p + k;
-            for (int q = 0; q < 8; ++q) {
-                p[q] *= steps[k + q];
-                if (i == run - 1) p[q] = p[q] > TINY ? p[q] : 0.0;
-                sums[i][q] += p[q] * row[q];
-            }
+            p = p * e;
+            if (i % 4 == 3 || run == 1) p = lanes::where_above(p, TINY);
+            sums[i] = sums[i] + p * Eight<B>::at(coef[j + i].p + k);
         }
-        for (int q = 0; q < 8; ++q) powers[k + q] = p[q];
+        p.put(power.p + k);
     }
-    for (int i = 0; i < run; ++i) {
-        const double* s = sums[i];
-        out[j + i] += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-    }
+    for (int i = 0; i < run; ++i) out[j + i] += lanes::total(sums[i]);
 }
 
 // (1) for every node; return which pattern x is, -1 if it is new.
 //
 // rates: for each kind of step its s0 step, and how often to square the one before it to get it.
 // levels: of which kind the step to node j is.
-MULTIVERSIONED inline Size outputs(Cube points, Cube coefs, Size size, Row x, Block rates,
-                                   Whole levels, Block work, Row out) {
+template <int B>
+INLINE Size outputs_in(Cube points, Cube coefs, Size size, Row x, Block rates, Whole levels,
+                       Block work, Row out) {
+    constexpr Size MOST = B == 64 ? 8 : 4;  // as many sums as there are registers for
     Size J = out.n, match = -1;
     Row distance = work[DISTANCE], power = work[POWER];
     for (Size j = 0; j < J; ++j) out[j] = 0.0;
@@ -123,18 +119,21 @@ MULTIVERSIONED inline Size outputs(Cube points, Cube coefs, Size size, Row x, Bl
         for (Size j = 1; j < J;) {
             Row step = work[STEPS + levels[j]];
             Size run = 1;  // equal steps ahead
-            while (run < 4 && j + run < J && levels[j + run] == levels[j]) ++run;
-            if (run == 4) {
-                advance<4>(power, step, coef, j, out);
-                j += 4;
-            } else {
-                advance<1>(power, step, coef, j, out);
-                j += 1;
-            }
+            while (run < MOST && j + run < J && levels[j + run] == levels[j]) ++run;
+            if (run == 8)
+                advance<B, 8>(power, step, coef, j, out);
+            else if (run >= 4)
+                advance<B, 4>(power, step, coef, j, out);
+            else
+                advance<B, 1>(power, step, coef, j, out);
+            j += run == 8 ? 8 : run >= 4 ? 4 : 1;
         }
     }
     return match;
 }
+VECTORS(Size, outputs,
+        (Cube points, Cube coefs, Size size, Row x, Block rates, Whole levels, Block work, Row out),
+        (points, coefs, size, x, rates, levels, work, out))
 
 // The outcomes of a pattern: how many, their mean, the squares about it (Welford).
 inline void remember(Block facts, Size slot, double y) {

@@ -43,6 +43,19 @@ inline double edge(double peak, double top, double mu, double s, double side) {
     return reach;
 }
 
+// The last question and its answer: a forecast and the round that follows ask the same.
+template <class Answer>
+struct Last {
+    double a = NaN, b = NaN;
+    Answer answer{};
+
+    template <class Find>
+    const Answer& or_else(double first, double second, Find find) {
+        if (a != first || b != second) answer = find(first, second), a = first, b = second;
+        return answer;
+    }
+};
+
 // ln Z, Z'/Z and -(ln Z)''.
 struct Smoothed {
     double log_z, rise, bent;
@@ -57,7 +70,9 @@ inline Smoothed narrow(double mu, double s) {
     for (int k = 0; k < 12; ++k) {  // u = s sigma(-a)
         Bent b = bend(LOGISTIC, mu + s * peak);
         double next = peak - (peak + s * b.slope) / (1.0 + s * s * b.curve);
-        peak = smaller(larger(next, 0.0), s);
+        next = smaller(larger(next, 0.0), s);
+        if (next == peak) break;  // the steps to come would change nothing
+        peak = next;
     }
     double h = smaller(0.6, 0.53 / s);
     Size half = Size(std::ceil(9.0 / h));
@@ -123,7 +138,10 @@ inline Smoothed wide(double mu, double s) {
 inline Bent smooth_logistic(double mu, double q) {
     double s = std::sqrt(q);
     if (s < 1e-10) return bend(LOGISTIC, mu);
-    Smoothed z = s <= 16.0 ? narrow(-std::fabs(mu), s) : wide(-std::fabs(mu), s);
+    static thread_local Last<Smoothed> last;
+    Smoothed z = last.or_else(-std::fabs(mu), s, [](double mu, double s) {
+        return s <= 16.0 ? narrow(mu, s) : wide(mu, s);
+    });
     if (mu <= 0.0) return {-z.log_z, -z.rise, z.bent};
     double Z = std::exp(z.log_z), odds = Z / (1.0 - Z);
     return {-std::log1p(-Z), -odds * z.rise,
@@ -170,18 +188,21 @@ inline double proximal(int family, double mu, double q) {
     return increasing_root(gap, mu, mu, mu - q * bend(family, mu).slope);
 }
 
-// The a with a + q tanh(a/2) = mu.
+// The a with a + q tanh(a/2) = mu; it has the sign of mu.
 inline double improper(double mu, double q) {
-    auto gap = [=](double a) {
-        double t = std::tanh(0.5 * a);
-        return Slope{a + q * t - mu, 1.0 + 0.5 * q * (1.0 - t * t)};
-    };
-    return increasing_root(gap, mu / (1.0 + 0.5 * q), smaller(mu, 0.0), larger(mu, 0.0));
+    static thread_local Last<double> last;
+    double size = last.or_else(std::fabs(mu), q, [](double mu, double q) {
+        auto gap = [=](double a) {
+            double t = std::tanh(0.5 * a);
+            return Slope{a + q * t - mu, 1.0 + 0.5 * q * (1.0 - t * t)};
+        };
+        return increasing_root(gap, mu / (1.0 + 0.5 * q), 0.0, mu);
+    });
+    return std::copysign(size, mu);
 }
 
 // Admit x, no feature of which is larger than `ceiling`, and look at it.
-template <class Vector>
-INLINE int admit_and_look(Block factor, Block work, Vector x, double ceiling) {
+INLINE int admit_and_look(const Block& factor, const Block& work, Row x, double ceiling) {
     using namespace layout;
     work(AT, CEILING) = ceiling;
     int status = admit(work, x, factor.rows);
@@ -198,8 +219,7 @@ inline double cost(int kind, int family, double mu, double root) {
 }
 
 // What the label of this sign would cost at x; NaN when x is refused.
-template <class Vector>
-INLINE double price_of(int kind, int family, Block factor, Block work, Vector x, double ceiling,
+inline double price_of(int kind, int family, Block factor, Block work, Row x, double ceiling,
                        double sign) {
     using namespace layout;
     if (admit_and_look(factor, work, x, ceiling) != OK) return NaN;
@@ -207,21 +227,19 @@ INLINE double price_of(int kind, int family, Block factor, Block work, Vector x,
 }
 
 // The probability of label 1 at x; NaN when x is refused.
-template <class Vector>
-INLINE double predict(int kind, int family, Block factor, Block work, Vector x, double ceiling) {
+inline double predict(int kind, int family, Block factor, Block work, Row x, double ceiling) {
     return std::exp(-price_of(kind, family, factor, work, x, ceiling, 1.0));
 }
 
-// Learn and book that x had the label of this sign; its log loss, or NaN: nothing is learned.
-//
-// `bound` is AIOLI's C.
-template <class Vector>
-INLINE double learn(int kind, int family, double bound, Block factor, Block work, Block book,
-                    Block scatter, Vector given, double ceiling, double sign) {
+// What a label asks for at the x that was looked at.
+struct Step {
+    double loss, target, curve, q, price;  // the row sqrt(c) x has the target sqrt(c) `target`
+    bool fits;
+};
+
+// The point, the slope and the curvature for the label of this sign; `bound` is AIOLI's C.
+inline Step judge(int kind, int family, double bound, const Block& work, double sign) {
     using namespace layout;
-    if (admit_and_look(factor, work, given, ceiling) != OK) return NaN;
-    Size n = factor.rows;
-    Row x = work[X].first(n), v = work[V];
     double mu = sign * work(MEAN, 0), root = work(AT, ROOT);
     double q = larger(root * root - 1.0, 0.0), slight = SLIGHT / larger(q, SLIGHT);
     double price = 0.0, point = mu, c;
@@ -244,15 +262,47 @@ INLINE double learn(int kind, int family, double bound, Block factor, Block work
         c = larger(b.curve / larger(left, 1e-15), slight);  // 1/(1/curve - q)
         b.slope *= 1.0 + c * q;  // the gain of the rotation is c/(1 + c q)
     }
-    double thin = std::sqrt(c), target = sign * (point - b.slope / c);
-    if (!std::isfinite(b.loss + thin * target)) return NaN;
-    account::note(book, scatter, x, b.loss, sign);
+    double target = sign * (point - b.slope / c);
+    return {b.loss, target, c, q, price, std::isfinite(b.loss + std::sqrt(c) * target)};
+}
+
+// Book the round that was looked at, and fold sqrt(c) x into [R z].
+inline void settle(const Step& step, const Block& factor, const Block& work, const Block& book,
+                   const Block& scatter, double sign) {
+    using namespace layout;
+    Size n = factor.rows;
+    Row x = work[X].first(n), v = work[V];
+    account::note(book, scatter, x, step.loss, sign);
+    double thin = std::sqrt(step.curve);
     for (Size k = 0; k < n; ++k) x[k] *= thin, v[k] *= thin;
-    work(Y, 0) = thin * target;
+    primal::add_squares(work, n);
+    work(Y, 0) = thin * step.target;
     primal::absorb(factor, work);
-    ledger::add(book, account::PRICE, price);
-    ledger::add(book, account::LOGDET, std::log1p(c * q));
-    return b.loss;
+    ledger::add(book, account::PRICE, step.price);
+    ledger::add(book, account::LOGDET, std::log1p(step.curve * step.q));
+}
+
+// Learn and book that x had the label of this sign; its log loss, or NaN: nothing is learned.
+inline double learn(int kind, int family, double bound, const Block& factor, const Block& work,
+                    const Block& book, const Block& scatter, Row x, double ceiling, double sign) {
+    if (admit_and_look(factor, work, x, ceiling) != layout::OK) return NaN;
+    Step step = judge(kind, family, bound, work, sign);
+    if (!step.fits) return NaN;
+    settle(step, factor, work, book, scatter, sign);
+    return step.loss;
+}
+
+// Every row: forecast, then learn; -1, or the first row refused.
+inline Size replay(int kind, int family, double bound, Block factor, Block work, Block book,
+                   Block scatter, Block xs, Row signs, Row probabilities, Row losses) {
+    for (Size t = 0; t < xs.rows; ++t) {
+        double loss = learn(kind, family, bound, factor, work, book, scatter, xs[t],
+                            layout::LARGEST_FEATURE, signs[t]);
+        if (loss != loss) return t;
+        losses[t] = loss;
+        probabilities[t] = signs[t] > 0.0 ? std::exp(-loss) : -std::expm1(-loss);
+    }
+    return -1;
 }
 
 }  // namespace noregret::margin

@@ -12,7 +12,10 @@
 // Fixed Share moves a share s of all weight to the prior after each round,
 // exp(-eta u_j) <- (1 - s) exp(-eta u_j) + s.  TRACK is the cheapest sequence of experts that ends
 // in j, with what the theorem charges for it: (1/eta) ln(1/(1 - s + s p_j)) to stay,
-// (1/eta) ln(1/(s p_i)) to leave i.  docs/theory.md derives all of it.
+// (1/eta) ln(1/(s p_i)) to leave i.  A share may fall: s_t = 1/(t + 1) after round t, where to stay
+// is charged (1/eta) ln((t + 1)/t), so that ln T is all that staying ever costs.  docs/theory.md
+// derives all of it.  Plain rounds have a shorter way,
+// aggregating.hpp; pool.hpp says who takes which.
 #pragma once
 
 #include "ledger.hpp"
@@ -36,7 +39,7 @@ enum : int {
     SAID = 7,    // forecasts of the round; NaN: asleep
     COST = 8,    // losses of the round
     MASS = 9,    // weights of the round, in units of the largest
-    STAY = 10,   // ln(1 - s + s p_j)
+    STAY = 10,   // ln(1 - s + s p_j); -1 where the share falls
     AWAKE = 11,  // ln p_j of those awake in the round, -infinity of the others
     POOL_ROWS = 12,
 };
@@ -50,12 +53,12 @@ enum : int {
     SEEN = 4,      // smallest and largest outcome
     RANGE = 5,     // the outcomes that the next forecast is prepared for
     WIDTH = 6,     // hi - lo that eta is made for, and whether it is learned
-    RATE = 7,      // eta, and the share
+    RATE = 7,      // eta, and the share; FALLING: 1/(t + 1)
     ROUNDS = 8,    // how many, and how many of them outside the range
     GAME = 9,      // SUBSTITUTED, AVERAGED or LIKELIHOOD; and how much eta is of 1/width^2
     BEST = 10,     // the best sequence, price included; and its loss alone
     CHANGES = 11,  // how often it changed expert; and the first round outside the range
-    REACH = 12,    // largest loss of any expert in a round; and the sum of 1/eta under Fixed Share
+    REACH = 12,    // largest loss of any expert in a round; and what staying costs in units of STAY
     BOOK_ROWS = 13,
 };
 
@@ -65,6 +68,7 @@ enum : int {
     LIKELIHOOD = 2,   // log loss: the mixture's loss is the mix itself
 };
 
+constexpr double FALLING = 1.0;    // in place of a share: s_t = 1/(t + 1) after round t
 constexpr double NARROW = 1e-100;  // a narrower range is one point: 1/width^2 must fit in float64
 
 // Before all else in a round: tell who sleeps (SAID is NaN) and return how many are awake.
@@ -156,7 +160,7 @@ INLINE double substitute(Block pool, Block book) {
 }
 
 // The pool's forecast, after `wake`; NaN where nobody awake has any weight.
-INLINE double forecast(Block pool, Block book) {
+INLINE double careful_forecast(Block pool, Block book) {
     double eta = book(RATE, 0);
     if (book(GAME, 0) != SUBSTITUTED || (book(ROUNDS, 0) == 0.0 && eta == INF))
         return average(pool, book);
@@ -192,10 +196,16 @@ INLINE double absorb(Block pool, Block book, Size asleep) {
     return (u0 - before) + l0 - left;
 }
 
+// What staying after this round is charged, in units of STAY/eta.
+INLINE double stay_units(Block book) {
+    return book(RATE, 1) == FALLING ? std::log1p(1.0 / (book(ROUNDS, 0) + 1.0)) : 1.0;
+}
+
 // Fixed Share, and the best sequence of experts with its price.
 INLINE void share(Block pool, Block book) {
     Size N = pool.cols;
-    double eta = book(RATE, 0), s = book(RATE, 1);
+    double eta = book(RATE, 0), units = stay_units(book);
+    double s = book(RATE, 1) == FALLING ? 1.0 / (book(ROUNDS, 0) + 2.0) : book(RATE, 1);
     Row prior = pool[PRIOR], excess = pool[EXCESS], track = pool[TRACK], cost = pool[COST];
     Row mass = pool[MASS], course = pool[COURSE], turns = pool[TURNS], staying = pool[STAY];
     for (Size j = 0; j < N; ++j) {
@@ -206,10 +216,10 @@ INLINE void share(Block pool, Block book) {
     double best = smallest(mass);
     Size r = place(mass, best);
     book(BEST, 0) = best, book(BEST, 1) = course[r], book(CHANGES, 0) = turns[r];
-    book(REACH, 1) += 1.0 / eta;
+    book(REACH, 1) += units / eta;
     double arrive = best - std::log(s) / eta, behind = course[r], changes = turns[r] + 1.0;
     for (Size j = 0; j < N; ++j) {
-        double stay = track[j] - staying[j] / eta;
+        double stay = track[j] - staying[j] * units / eta;
         bool moves = arrive < stay;
         track[j] = moves ? arrive : stay;
         course[j] = moves ? behind : course[j];
@@ -246,8 +256,11 @@ INLINE void widen(Block pool, Block book, double y) {
     book(RANGE, 0) = smaller(lo, middle - 0.5 * width);
     book(RANGE, 1) = larger(hi, middle + 0.5 * width);
     if (width != book(WIDTH, 0)) {
+        double before = book(RATE, 0);
         book(WIDTH, 0) = width;
         book(RATE, 0) = book(GAME, 1) / (width * width);
+        if (book(RATE, 1) > 0.0)  // the round that widened is charged at the new eta
+            book(REACH, 1) += stay_units(book) * (1.0 / book(RATE, 0) - 1.0 / before);
         normalise(pool, book(RATE, 0));
     }
 }
@@ -268,20 +281,11 @@ INLINE double pay(Block pool, double mix) {
     return most;
 }
 
-// Learn that the forecast g, made from SAID, met y; return what it cost.
-//
-// Of a likelihood game the caller has put the losses into COST.
-MULTIVERSIONED inline double settle(Block pool, Block book, double y, double g, Size asleep) {
+// Book what the pool's forecast g of y cost, and the mix.
+INLINE void post(Block book, double y, double g, double loss, double mix) {
     double eta = book(RATE, 0);
-    bool likelihood = book(GAME, 0) == LIKELIHOOD;
-    if (!likelihood) {
-        Row said = pool[SAID], cost = pool[COST];
-        for (Size j = 0; j < said.n; ++j) cost[j] = (y - said[j]) * (y - said[j]);
-    }
-    double mix = absorb(pool, book, asleep);
-    double loss = likelihood ? mix : (y - g) * (y - g);
-    book(REACH, 0) = larger(book(REACH, 0), pay(pool, mix));
-    bool inside = likelihood || (book(RANGE, 0) <= y && y <= book(RANGE, 1) && eta < INF);
+    bool inside = book(GAME, 0) == LIKELIHOOD ||
+                  (book(RANGE, 0) <= y && y <= book(RANGE, 1) && eta < INF);
     if (inside) {
         double size = larger(larger(loss, std::fabs(mix)), 1.0 / eta);
         // what rounding of g may cost
@@ -296,67 +300,25 @@ MULTIVERSIONED inline double settle(Block pool, Block book, double y, double g, 
     }
     ledger::add(book, LOSS, loss);
     ledger::add(book, MIX, mix);
+}
+
+// Learn that the forecast g, made from SAID, met y; return what it cost.
+//
+// Of a likelihood game the caller has put the losses into COST.
+MULTIVERSIONED inline double careful_settle(Block pool, Block book, double y, double g, Size asleep) {
+    bool likelihood = book(GAME, 0) == LIKELIHOOD;
+    if (!likelihood) {
+        Row said = pool[SAID], cost = pool[COST];
+        for (Size j = 0; j < said.n; ++j) cost[j] = (y - said[j]) * (y - said[j]);
+    }
+    double mix = absorb(pool, book, asleep);
+    double loss = likelihood ? mix : (y - g) * (y - g);
+    book(REACH, 0) = larger(book(REACH, 0), pay(pool, mix));
+    post(book, y, g, loss, mix);
     if (book(RATE, 1) > 0.0) share(pool, book);
     widen(pool, book, y);
     book(ROUNDS, 0) += 1.0;
     return loss;
-}
-
-MULTIVERSIONED inline double wake_and_forecast(Block pool, Block book, Size* awake) {
-    *awake = wake(pool);
-    return forecast(pool, book);
-}
-
-// The weights of those awake, adding up to 1; before the first range is known, the prior's.
-inline void shares(Block pool, Block book, Row weights) {
-    double eta = book(RATE, 0);
-    log_sum(pool, eta < INF ? eta : 0.0, leader(pool, 0.0), 0.0);
-    double total = 0.0;
-    for (Size j = 0; j < weights.n; ++j) total += pool(MASS, j);
-    for (Size j = 0; j < weights.n; ++j) weights[j] = pool(MASS, j) / total;
-}
-
-// Every row: forecast, then learn; -1, or the first row that nobody with weight can forecast.
-//
-// T more than that is a row where every expert gave what happened no chance.  `costs` has rows
-// for a likelihood game, `weights` where they are wanted.
-inline Size replay(Block pool, Block book, Block said, Block costs, Row y, Row forecasts,
-                   Row losses, Block weights) {
-    Size T = said.rows, N = said.cols;
-    for (Size t = 0; t < T; ++t) {
-        std::memcpy(pool[SAID].p, said[t].p, std::size_t(N) * sizeof(double));
-        Size awake;
-        double g = wake_and_forecast(pool, book, &awake);
-        if (g != g) return t;
-        forecasts[t] = g;
-        if (weights.rows > 0) shares(pool, book, weights[t]);
-        if (costs.rows > 0) {
-            std::memcpy(pool[COST].p, costs[t].p, std::size_t(N) * sizeof(double));
-            if (leader(pool, 1.0) < 0) return T + t;
-        }
-        losses[t] = settle(pool, book, y[t], g, N - awake);
-    }
-    return -1;
-}
-
-// Forecast from every row and learn nothing.
-inline void survey(Block pool, Block book, Block said, Row forecasts) {
-    for (Size t = 0; t < said.rows; ++t) {
-        std::memcpy(pool[SAID].p, said[t].p, std::size_t(said.cols) * sizeof(double));
-        Size awake;
-        forecasts[t] = wake_and_forecast(pool, book, &awake);
-    }
-}
-
-// The place t N + j of a forecast beyond the limit in the first such row, or -1; NaN sleeps.
-inline Size beyond(Block said, double limit) {
-    for (Size t = 0; t < said.rows; ++t) {
-        Size where = -1;
-        for (Size j = 0; j < said.cols; ++j)
-            if (std::fabs(said(t, j)) > limit) where = t * said.cols + j;
-        if (where >= 0) return where;
-    }
-    return -1;
 }
 
 }  // namespace noregret::mixing

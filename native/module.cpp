@@ -15,4 +15,8 @@ NB_MODULE(_native, m) {
     noregret::bind_sparse(m);
     noregret::bind_nets(m);
     noregret::bind_rows(m);
+    noregret::bind_triangles(m);
+    noregret::bind_tracker(m);
+    noregret::bind_regrets(m);
+    noregret::bind_learner(m);
 }

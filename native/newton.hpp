@@ -60,10 +60,11 @@ inline Found mode(int family, Block rows, double a, Row w, Block curve, Block wo
         }
         double size = std::sqrt(dot(step, step));
         for (Size j = 0; j < n; ++j) before[j] = step[j];
-        double log_det = cholesky::factor(curve, n);
-        if (log_det == log_det) cholesky::solve(curve, step, n);
-        double decrement = dot(before, step);
-        if (log_det != log_det) decrement = NaN;
+        double log_det;
+        bool solved = cholesky::factor(curve, n, &log_det);
+        if (solved) cholesky::solve(curve, step, n);
+        double decrement = solved ? dot(before, step) : NaN;
+        if (!solved) log_det = NaN;
         if (last || !(decrement > 0.0) || made >= STEPS) return {F, log_det, size, made};
         last = decrement <= 1e-14 * (1.0 + std::fabs(F)), held = F, rate = 1.0;
         for (Size j = 0; j < n; ++j) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "admit.hpp"
+#include "pieces.hpp"
 
 namespace noregret::primal {
 
@@ -32,21 +33,23 @@ INLINE void rotate(double* __restrict row, double* __restrict u, double keep, do
 }
 
 // Solve R'v = x by forward substitution, row by row; mean = v'z, root = sqrt(1 + |v|^2).
-MULTIVERSIONED inline int look(Block factor, Block work) {
-    Size n = factor.rows, m = factor.cols - n;
+MULTIVERSIONED inline int look(const Block& factor, const Block& work) {
+    Size n = factor.rows, m = factor.cols - n, lead = pieces::lead(n + m);
     Row v = work[V], mean = work[MEAN], at = work[AT], u = work[U], x = work[X];
     at[FRESH] = 0.0;
     for (Size k = 0; k < n; ++k) u[k] = x[k];
-    for (Size k = 0; k < m; ++k) mean[k] = 0.0;
+    for (Size k = 0; k < m; ++k) u[n + k] = 0.0;  // the substitution takes v'z from it
+    double square = 1.0, ui = u[0];
     for (Size i = 0; i < n; ++i) {
-        const double* row = factor[i].p;
-        double vi = u[i] * (1.0 / row[i]);  // the division does not wait for the rows above
+        double* row = factor[i].p;
+        double vi = ui * (1.0 / row[i]);  // the division does not wait for the rows above
         v[i] = vi;
-        if (vi == 0.0) continue;
-        eliminate(u.p + i, row + i, vi, n - i);
-        for (Size k = 0; k < m; ++k) mean[k] += vi * row[n + k];
+        ui = u[i + 1] - vi * row[i + 1];  // what the next row waits for
+        work(GROWN, i) = square += vi * vi;
+        if (vi != 0.0) pieces::eliminate(u.p, row, vi, i, n + m, lead);
     }
-    double beta = length(v.first(n));
+    double beta = square < SAFE * SAFE ? std::sqrt(square) : length(v.first(n));
+    for (Size k = 0; k < m; ++k) mean[k] = 0.0 - u[n + k];
     for (Size k = 0; k < m; ++k)
         if (!std::isfinite(mean[k])) return OVERFLOWS;
     if (!std::isfinite(beta)) return OVERFLOWS;
@@ -55,20 +58,40 @@ MULTIVERSIONED inline int look(Block factor, Block work) {
     return OK;
 }
 
+// work[GROWN] <- 1 + v_1^2 + ... + v_i^2, for a v that has changed since the look.
+INLINE void add_squares(const Block& work, Size n) {
+    double square = 1.0;
+    for (Size i = 0; i < n; ++i) work(GROWN, i) = square += work(V, i) * work(V, i);
+}
+
+// beta_i where squares are too large to be trusted; seldom.
+__attribute__((noinline)) inline void lengthen(Row v, Row grown) {
+    double beta = 1.0;
+    for (Size i = 0; i < v.n; ++i) {
+        if (v[i] != 0.0) beta = lengthened(grown[i], beta, v[i]);
+        grown[i] = beta;
+    }
+}
+
 // Rotate [x | y] into [R z], given the look at x; return the sum of (e/sqrt(d))^2.
-MULTIVERSIONED inline double absorb(Block factor, Block work) {
-    Size n = factor.rows, m = factor.cols - n;
+MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
+    Size n = factor.rows, m = factor.cols - n, lead = pieces::lead(n + m);
     Row v = work[V], u = work[U], x = work[X], y = work[Y];
+    Row grown = work[GROWN], shrunk = work[SHRUNK];
     for (Size k = 0; k < n; ++k) u[k] = x[k];
     for (Size k = 0; k < m; ++k) u[n + k] = y[k];
-    double square = 1.0, beta = 1.0, before = 1.0;  // before is 1/beta
+    if (n > 0 && !(grown[n - 1] < SAFE * SAFE)) {
+        lengthen(v.first(n), grown.first(n));
+    } else {
+        for (Size i = 0; i < n; ++i) grown[i] = std::sqrt(grown[i]);
+    }
+    for (Size i = 0; i < n; ++i) shrunk[i] = 1.0 / grown[i];
+    double beta = 1.0, before = 1.0;  // beta_{i-1} and its inverse
     for (Size i = 0; i < n; ++i) {
-        double vi = v[i];
+        double vi = v[i], keep = beta * shrunk[i], take = vi * before * shrunk[i];
         if (vi == 0.0) continue;
-        square += vi * vi;
-        double grown = lengthened(square, beta, vi), shrunk = 1.0 / grown;
-        rotate(factor[i].p + i, u.p + i, beta * shrunk, vi * before * shrunk, vi, n + m - i);
-        beta = grown, before = shrunk;
+        pieces::rotate(factor[i].p, u.p, keep, take, vi, i, n + m, lead);
+        beta = grown[i], before = shrunk[i];
     }
     work(AT, FRESH) = 0.0;
     double left = 0.0;
@@ -107,42 +130,6 @@ INLINE void accumulate(Row sum, double term) {
     if (std::isfinite(total))
         sum[1] += held >= term ? (held - total) + term : (term - total) + held;
     sum[0] = total;
-}
-
-// Look at and absorb every row, one pass per row; -1, or the first row that overflows.
-//
-// The same operations in the same order as `look` then `absorb`, so the same bits.  fit (2,) is the
-// running sum of (e/sqrt(d))^2 with its compensation.
-MULTIVERSIONED inline Size stream(Block factor, Block work, Block xs, Block ys, Block mean,
-                                  Row root, Row fit) {
-    Size T = xs.rows, n = xs.cols, m = ys.cols;
-    Row u = work[U];
-    for (Size t = 0; t < T; ++t) {
-        Row said = mean[t];
-        for (Size k = 0; k < n; ++k) u[k] = xs(t, k);
-        for (Size k = 0; k < m; ++k) u[n + k] = ys(t, k), said[k] = 0.0;
-        double square = 1.0, beta = 1.0, before = 1.0;
-        for (Size i = 0; i < n; ++i) {
-            double* row = factor[i].p;
-            double vi = u[i] * (1.0 / row[i]);
-            if (vi == 0.0) continue;
-            for (Size k = 0; k < m; ++k) said[k] += vi * row[n + k];
-            square += vi * vi;
-            double grown = lengthened(square, beta, vi), shrunk = 1.0 / grown;
-            rotate(row + i, u.p + i, beta * shrunk, vi * before * shrunk, vi, n + m - i);
-            beta = grown, before = shrunk;
-        }
-        if (!std::isfinite(beta)) return t;
-        root[t] = beta;
-        double left = 0.0;
-        for (Size k = 0; k < m; ++k) {
-            if (!std::isfinite(said[k])) return t;
-            left += (u[n + k] / beta) * (u[n + k] / beta);
-        }
-        accumulate(fit, left);
-    }
-    work(AT, FRESH) = 0.0;
-    return -1;
 }
 
 }  // namespace noregret::primal

@@ -5,22 +5,22 @@
 // that a round that is refused leaves both as they were.
 #pragma once
 
+#include "audit.hpp"
 #include "drift.hpp"
-#include "ledger.hpp"
 #include "primal.hpp"
 #include "rules.hpp"
+#include "student.hpp"
 
 namespace noregret::rounds {
 
 using namespace layout;
 
-INLINE int look(Block factor, Block work) {
+INLINE int look(const Block& factor, const Block& work) {
     return factor.rows < factor.cols ? primal::look(factor, work) : drift::look(factor, work);
 }
 
 // Admit x and look at it; the look stays in work[MEAN] and work[AT, ROOT].
-template <class Vector>
-INLINE int admit_and_look(Block factor, Block work, Vector x) {
+INLINE int admit_and_look(const Block& factor, const Block& work, Row x) {
     Size n = factor.rows < factor.cols ? factor.rows : factor.cols;
     int status = admit(work, x, n);
     if (status == OK && work(AT, FRESH) == 0.0) status = look(factor, work);
@@ -28,8 +28,7 @@ INLINE int admit_and_look(Block factor, Block work, Vector x) {
 }
 
 // The forecast of the first outcome; NaN when x is refused, why in work[AT, STATUS].
-template <class Vector>
-INLINE double predict(Block factor, Block work, Vector x) {
+MULTIVERSIONED inline double predict(const Block& factor, const Block& work, const Row& x) {
     Row at = work[AT];
     int status = admit_and_look(factor, work, x);
     at[STATUS] = status;
@@ -38,7 +37,7 @@ INLINE double predict(Block factor, Block work, Vector x) {
 }
 
 // Look at an x of any size; means and root spread go to the caller's own `seen`.
-inline int look_unlimited(Block factor, Block work, Strided x, Row seen) {
+inline int look_unlimited(const Block& factor, const Block& work, Row x, Row seen) {
     Row at = work[AT];
     double ceiling = at[CEILING];
     at[CEILING] = LARGEST_FEATURE;
@@ -51,8 +50,8 @@ inline int look_unlimited(Block factor, Block work, Strided x, Row seen) {
     return status;
 }
 
-// Book the round that lies in `work`; return what the rule paid.
-INLINE double book(Block ledger, Block work, double fit) {
+// Book the round that lies in `work`, `seen` by the probe; return what the rule paid.
+INLINE double book(const Block& ledger, const Block& work, double fit, double seen) {
     Row at = work[AT];
     int rule = int(at[RULE]);
     double level = at[LEVEL], root = at[ROOT], paid = 0.0, square = 0.0;
@@ -62,36 +61,50 @@ INLINE double book(Block ledger, Block work, double fit) {
         square += e * e;
         paid += rule == BAYES ? rules::log_loss(level, mean, root, y) : e * e;
     }
-    ledger::post(ledger, work, paid, square, fit);
+    if (rule == STUDENT) paid = student::log_loss(ledger, work);
+    ledger::post(ledger, work, paid, square, fit, seen);
     return paid;
 }
 
 // Absorb the round that was looked at, book what it cost, drift on to the next round.
-INLINE void settle(Block factor, Block work, Block ledger) {
+INLINE void settle(const Block& factor, const Block& work, const Block& ledger) {
     if (factor.rows < factor.cols) {
-        book(ledger, work, primal::absorb(factor, work));
+        double seen = probed(work[X].first(factor.rows));
+        audit::before_round(factor, work, ledger, seen);
+        book(ledger, work, primal::absorb(factor, work), seen);
     } else {
-        book(ledger, work, drift::absorb(factor, work));
+        double seen = probed(work[X].first(factor.cols));
+        book(ledger, work, drift::absorb(factor, work), seen);
         drift::diffuse(factor, work, work(AT, DRIFT));
     }
+}
+
+// The same for an x whose size has not been taken yet.
+MULTIVERSIONED inline void measure_and_settle(const Block& factor, const Block& work,
+                                              const Block& ledger) {
+    measure(work, factor.rows < factor.cols ? factor.rows : factor.cols);
+    settle(factor, work, ledger);
 }
 
 // Look at x, absorb y, book what it cost, drift on to the next round.
 //
 // Of several outcomes, the caller has put those after the first into work[Y].
-template <class Vector>
-INLINE int learn(Block factor, Block work, Block ledger, Vector x, double y) {
+MULTIVERSIONED inline int learn(const Block& factor, const Block& work, const Block& ledger, const Row& x,
+                                double y) {
     work(Y, 0) = y;
-    Size m = factor.rows < factor.cols ? factor.cols - factor.rows : factor.rows - factor.cols;
+    bool fixed = factor.rows < factor.cols;
+    Size n = fixed ? factor.rows : factor.cols, m = fixed ? factor.cols - n : factor.rows - n;
     for (Size k = 0; k < m; ++k)
         if (!(std::fabs(work(Y, k)) <= LARGEST_OUTCOME)) return OUTCOME;  // NaN too
     int status = admit_and_look(factor, work, x);
-    if (status == OK) settle(factor, work, ledger);
-    return status;
+    if (status != OK) return status;
+    measure(work, n);
+    settle(factor, work, ledger);
+    return OK;
 }
 
 // Learn an x of any size and any number of outcomes, in one step for other threads.
-inline int learn_any(Block factor, Block work, Block ledger, Strided x, Row ys) {
+inline int learn_any(const Block& factor, const Block& work, const Block& ledger, Row x, Row ys) {
     Row at = work[AT];
     for (Size k = 0; k < ys.n; ++k) work(Y, k) = ys[k];
     double ceiling = at[CEILING];
@@ -104,30 +117,29 @@ inline int learn_any(Block factor, Block work, Block ledger, Strided x, Row ys) 
 // Book the rounds that a core has replayed; fill in forecasts and losses.
 //
 // The fit comes from the core for all rounds together and is booked apart.
-inline void book_rows(Block ledger, Block work, Block xs, Block ys, Block means, Row roots,
-                      Block forecasts, Row losses) {
+MULTIVERSIONED inline void book_rows(const Block& ledger, const Block& work, Block xs, Block ys, Block means, Row roots,
+                                     Block forecasts, Row losses) {
     Size T = ys.rows, m = ys.cols;
     int rule = int(work(AT, RULE));
     double level = work(AT, LEVEL);
     for (Size t = 0; t < T; ++t) {
         Row x = xs[t];
-        double peak = 0.0;
-        for (Size k = 0; k < x.n; ++k) peak = larger(peak, std::fabs(x[k]));
-        work(AT, PEAK) = peak;
-        work(AT, NORM) = norm(x, peak);
+        double widest = peak(x);
+        work(AT, PEAK) = widest;
+        work(AT, NORM) = norm(x, widest);
         work(AT, ROOT) = roots[t];
         for (Size k = 0; k < m; ++k) {
             work(MEAN, k) = means(t, k);
             work(Y, k) = ys(t, k);
             forecasts(t, k) = rules::forecast(rule, level, means(t, k), roots[t]);
         }
-        losses[t] = book(ledger, work, 0.0);
+        losses[t] = book(ledger, work, 0.0, probed(x));
     }
     work(AT, FRESH) = 0.0;
 }
 
 // Look at every row and learn nothing; -1, or the first row that overflows.
-inline Size look_rows(Block factor, Block work, Block xs, Block means, Row roots) {
+inline Size look_rows(const Block& factor, const Block& work, Block xs, Block means, Row roots) {
     for (Size t = 0; t < xs.rows; ++t) {
         for (Size k = 0; k < xs.cols; ++k) work(X, k) = xs(t, k);
         if (look(factor, work) != OK) return t;

@@ -41,6 +41,20 @@ INLINE bool read_number(PyObject* object, double& value) {
     return overflow == 0 && std::fabs(value) <= layout::EXACT_INTEGER;
 }
 
+// True or False, of Python's or NumPy's, as 1 or 0.
+INLINE bool read_truth(PyObject* object, double& value) {
+    if (PyBool_Check(object)) {
+        value = object == Py_True;
+    } else if (Py_TYPE(object) == &PyBoolArrType_Type) {
+        npy_bool truth;
+        PyArray_ScalarAsCtype(object, &truth);
+        value = truth;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 template <class Number>
 INLINE bool read_array(PyArrayObject* array, double* to) {
     const char* from = PyArray_BYTES(array);
@@ -78,6 +92,20 @@ class Reader {
         if (PyList_CheckExact(x)) return read_items(PySequence_Fast_ITEMS(x), PyList_GET_SIZE(x));
         if (PyTuple_CheckExact(x)) return read_items(PySequence_Fast_ITEMS(x), PyTuple_GET_SIZE(x));
         return false;
+    }
+
+    // The same without gaps, in the buffer.
+    INLINE bool read(PyObject* x, Row& row) {
+        Strided found;
+        if (!read(x, found)) return false;
+        double* to = buffer_.data();
+        row = {to, n_};
+        if (buffered(found)) return true;
+        if (found.stride == Size(sizeof(double)))
+            std::memcpy(to, found.p, std::size_t(n_) * sizeof(double));
+        else
+            for (Size k = 0; k < n_; ++k) to[k] = found[k];
+        return true;
     }
 
     // Whether a row that was read lies in the buffer, and not where the caller has it.

@@ -20,4 +20,10 @@ INLINE double log_loss(double noise_var, double mean, double root, double y) {
     return 0.5 * std::log(TWO_PI * noise_var) + std::log(root) + 0.5 * e * e / noise_var;
 }
 
+// -ln of a normal density, as noregret.types.Normal has it.
+INLINE double normal_loss(double var, double mean, double y) {
+    double deviation = std::sqrt(var), e = (y - mean) / deviation;
+    return 0.5 * (e * e) + (0.5 * std::log(TWO_PI) + std::log(deviation));
+}
+
 }  // namespace noregret::rules

@@ -71,7 +71,7 @@ MULTIVERSIONED inline Size factor(Block gram, Block state, Block root, Row x, do
             }
         row[r] += a;
     }
-    return std::isnan(cholesky::factor(root, k)) ? -1 : k;
+    return cholesky::factor(root, k) ? k : -1;
 }
 
 // NEW <- the weights after one pass with M + xx' and b + yx; false where they do not fit.
@@ -120,9 +120,10 @@ INLINE void rescale(Block state, double floor) {
         state(SCALES, i) = larger(std::fabs(state(WEIGHTS, i)), floor);
 }
 
-// M += xx', b += yx, w <- NEW.
-MULTIVERSIONED inline void commit(Block gram, Block state, Row x, double y) {
+// M += xx', b += yx, d <- max(|w|, floor), w <- NEW.
+MULTIVERSIONED inline void commit(Block gram, Block state, Row x, double y, double floor) {
     Size n = gram.rows;
+    rescale(state, floor);
     for (Size i = 0; i < n; ++i) {
         state(WEIGHTS, i) = state(NEW, i);
         state(MOMENT, i) += y * x[i];
@@ -219,19 +220,24 @@ inline Size refine(Block gram, Block state, Block root, double a, double floor, 
     }
 }
 
-// One round; how many passes it took, or 0 where the first does not fit in float64.
+// The first pass of a round, in NEW; false where it does not fit in float64.
 //
-// Then nothing has changed but scratch.
-inline Size learn(Block gram, Block state, Block root, Row x, double y, double a, double floor,
-                  double passes, Rescue rescue) {
+// Nothing has changed but scratch.
+inline bool attempt(Block gram, Block state, Block root, Row x, double y, double a, double floor,
+                    Rescue rescue) {
     Size n = gram.rows;
     for (Size i = 0; i < n; ++i) state(KEPT, i) = state(SCALES, i);
     rescale(state, floor);
-    if (!step(gram, state, root, x, y, a, rescue)) {
-        for (Size i = 0; i < n; ++i) state(SCALES, i) = state(KEPT, i);
-        return 0;
-    }
-    commit(gram, state, x, y);
+    bool fits = step(gram, state, root, x, y, a, rescue);
+    for (Size i = 0; i < n; ++i) state(SCALES, i) = state(KEPT, i);
+    return fits;
+}
+
+// One round; how many passes it took, or 0 where the first does not fit in float64.
+inline Size learn(Block gram, Block state, Block root, Row x, double y, double a, double floor,
+                  double passes, Rescue rescue) {
+    if (!attempt(gram, state, root, x, y, a, floor, rescue)) return 0;
+    commit(gram, state, x, y, floor);
     return refine(gram, state, root, a, floor, passes, rescue);
 }
 
@@ -240,7 +246,7 @@ inline Size learn(Block gram, Block state, Block root, Row x, double y, double a
 
 // w'x; NaN where x does not fit.
 template <class Vector>
-INLINE double predict(Block block, Vector x) {
+INLINE double predict(const Block& block, Vector x) {
     Size n = block.cols;
     Row weights = block[2 * n + WEIGHTS];
     if (x.n != n) return NaN;
@@ -252,24 +258,42 @@ INLINE double predict(Block block, Vector x) {
     return std::fabs(total) < INF ? total : NaN;
 }
 
-// One round, booked; 1, or 0 where it is refused and nothing has changed but scratch.
+struct Parts {
+    Block gram, root, state;
+    Row x;
+    INLINE explicit Parts(const Block& block)
+        : gram{block.p, block.cols, block.cols}, root{gram[block.cols].p, block.cols, block.cols},
+          state{root[block.cols].p, STATE_ROWS, block.cols}, x(block[2 * block.cols + STATE_ROWS]) {}
+};
+
+// The first pass of a round whose forecast is a number; false where it is refused.
 template <class Vector>
-INLINE int round(Block block, Block book, Vector x, double y, Rescue rescue) {
-    Size n = block.cols;
-    double g = predict(block, x), loss = (y - g) * (y - g);
-    if (!(loss < INF) || !(std::fabs(y) <= LARGEST)) return 0;  // NaN too
-    Block gram{block.p, n, n}, root{block.p + n * n, n, n};
-    Block state{block.p + 2 * n * n, STATE_ROWS, n};
-    Row row = block[2 * n + STATE_ROWS];
-    for (Size i = 0; i < n; ++i) row[i] = x[i];
-    double a = book(SETTINGS, 0), floor = book(SETTINGS, 1), passes = book(PASSES, 0);
-    Size made = learn(gram, state, root, row, y, a, floor, passes, rescue);
-    if (made == 0) return 0;
-    ledger::add(book, LOSS, loss);
+INLINE bool attempt(const Block& block, const Block& book, Vector given, double y, Rescue rescue) {
+    Parts p(block);
+    double g = predict(block, given), loss = (y - g) * (y - g);
+    if (!(loss < INF) || !(std::fabs(y) <= LARGEST)) return false;  // NaN too
+    for (Size i = 0; i < block.cols; ++i) p.x[i] = given[i];
+    return attempt(p.gram, p.state, p.root, p.x, y, book(SETTINGS, 0), book(SETTINGS, 1), rescue);
+}
+
+// Learn and book what was attempted; without a rescue, in one pass.
+INLINE void settle(const Block& block, const Block& book, double y, Rescue rescue = nullptr) {
+    Parts p(block);
+    double g = predict(block, p.x), a = book(SETTINGS, 0), floor = book(SETTINGS, 1);
+    commit(p.gram, p.state, p.x, y, floor);
+    Size made = rescue ? refine(p.gram, p.state, p.root, a, floor, book(PASSES, 0), rescue) : 1;
+    ledger::add(book, LOSS, (y - g) * (y - g));
     ledger::add(book, SQUARE, y * y);
     book(LARGEST_SEEN, 0) = larger(book(LARGEST_SEEN, 0), std::fabs(y));
     book(LARGEST_SEEN, 1) += 1.0;
     book(PASSES, 1) = larger(book(PASSES, 1), double(made));
+}
+
+// One round, booked; 1, or 0 where it is refused and nothing has changed but scratch.
+template <class Vector>
+INLINE int round(const Block& block, const Block& book, Vector x, double y, Rescue rescue) {
+    if (!attempt(block, book, x, y, rescue)) return 0;
+    settle(block, book, y, rescue);
     return 1;
 }
 

@@ -13,6 +13,10 @@ from types import ModuleType
 from noregret import _native
 
 HOME = Path(__file__).parents[1] / "src" / "noregret" / "_native"
+PLAIN = """from typing import Any
+
+from noregret.types import Forecast, Outcome, Row
+"""
 HEAD = "# Compiled; written by native/stubs.py.  The equations are in native/.\n\n"
 
 
@@ -29,15 +33,19 @@ def members(module: ModuleType) -> dict[str, object]:
 def class_stub(name: str, type_: type) -> str:
     """A class with its methods."""
     methods = []
-    for method in ("__init__", *(m for m in vars(type_) if not m.startswith("_"))):
+    made = ("__init__",) if hasattr(vars(type_)["__init__"], "__nb_signature__") else ()
+    for method in (*made, *(m for m in vars(type_) if not m.startswith("_"))):
         lines = signature(vars(type_)[method]).split("\n")
         over = "    @overload\n" if len(lines) > 1 else ""
         methods += [f"{over}    {line}" for line in lines]
-    return f"class {name}:\n" + "\n".join(methods)
+    bases = ", ".join(base.__name__ for base in type_.__bases__ if base is not object)
+    return f"class {name}{f'({bases})' if bases else ''}:\n" + "\n".join(methods or ["    ..."])
 
 
 def stub(module: ModuleType) -> str:
     """The whole stub of one submodule."""
+    if hasattr(module, "_STUBS"):  # of types that nanobind does not know
+        return formatted(HEAD + PLAIN + module._STUBS)
     constants, functions = [], []
     for name, thing in sorted(members(module).items()):
         if isinstance(thing, int | float):

@@ -161,6 +161,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "AggregatingAlgorithm": lambda: nr.AggregatingAlgorithm([nr.AAR()]),
     "BayesianAlgorithm": lambda: nr.BayesianAlgorithm([nr.BayesianRidge()]),
     "ExponentialWeights": lambda: nr.ExponentialWeights([nr.AAR()], outcome_range=1.0),
+    "MLpol": lambda: nr.MLpol([nr.AAR(), nr.Ridge()]),
+    "BOA": lambda: nr.BOA([nr.AAR(), nr.Ridge()], loss="huber", width=0.5),
     "Delayed": lambda: nr.Delayed(nr.AAR()),
     "Lagged": lambda: nr.Lagged(nr.AAR()),
 }

@@ -40,6 +40,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "SLOG": nr.SLOG,
     "SLOG, intercept": lambda: nr.SLOG(0.1, fit_intercept=True),
     "SafeOSLOG": nr.SafeOSLOG,
+    "RidgeMixture": nr.RidgeMixture,
     "SafeOSLOG, range": lambda: nr.SafeOSLOG(0.3, 0.2, (-600.0, 700.0), floor=0.01),
     "Auto": nr.Auto,
     "Auto, range": lambda: nr.Auto((-700.0, 700.0)),
@@ -51,6 +52,8 @@ LEARNERS: dict[str, Callable[[], Any]] = {
         [nr.Ridge(), nr.AAR()], outcome_range=(-900.0, 900.0)
     ),
     "BayesianAlgorithm": lambda: nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[1, 9])),
+    "MLpol": lambda: nr.MLpol([nr.Ridge(), nr.AAR()]),
+    "BOA, pinball": lambda: nr.BOA([nr.Ridge(), nr.AAR()], loss="pinball", level=0.4),
     "KernelLMS": lambda: nr.KernelLMS(RBF(2.0), 0.5),
     "KernelLMS, window": lambda: nr.KernelLMS(RBF(), 0.3, budget=nr.Window(30)),
     "KLMSNet": lambda: nr.KLMSNet(800.0),
@@ -101,7 +104,8 @@ def expected(learner: Any) -> dict[str, str]:
         )
     if getattr(learner, "drift", 0.0) != 0.0:
         reasons |= dict.fromkeys(
-            EQUIVALENT, "experts that change do so every round: a round repeated is two rounds"
+            (*WEIGHTS, *EQUIVALENT),
+            "experts that change do so every round, so that they take no weights",
         )
     return reasons
 

@@ -32,6 +32,13 @@ def pytest_report_header() -> str:
     return f"hypothesis: {EXPLORE} runs, NOREGRET_SEED={SEED}" if EXPLORE else "hypothesis: steady"
 
 
+@pytest.fixture(autouse=True)
+def plain_learner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mechanics of commands are tried with a plain learner, unless a test names one."""
+    if request.path.parent.name in ("cli", "sources", "report"):
+        monkeypatch.setenv("NOREGRET_MODEL", "aar")
+
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

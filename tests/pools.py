@@ -28,7 +28,7 @@ SANE = ("noisy", "random", "constant", "outside", "perfect", "twin")
 MAD = ("absurd", "flips")
 ABSURD = 1e12
 
-shares = st.sampled_from([0.0, 0.01, 0.3])
+shares = st.sampled_from([0.0, 0.01, 0.3, "falling"])
 seeds = st.integers(0, 2**32 - 1)
 
 

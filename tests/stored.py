@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -71,6 +72,17 @@ def words(T: int) -> list[Any]:
     lot = ["a", "good", "bad", "film", "fun", "long", "night", "of", "the", "day"]
     rng = np.random.default_rng(9)
     return [" ".join(rng.choice(lot, size=1 + t % 5)) for t in range(T)]
+
+
+def hours(T: int) -> list[Any]:
+    """Rows with times; some hours are left out."""
+    rng, start = np.random.default_rng(12), datetime(2024, 3, 30, tzinfo=UTC)
+    steps = np.cumsum(rng.choice([1, 1, 1, 3], size=T)).tolist()
+    weather = rng.normal(size=(T, 2)).tolist()
+    return [
+        {"warm": warm, "wet": wet, "at": (start + timedelta(hours=t)).isoformat()}
+        for t, (warm, wet) in zip(steps, weather)
+    ]
 
 
 def forecasts(T: int) -> list[Any]:
@@ -289,6 +301,11 @@ CASES: dict[str, Case] = {
         lambda: nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[0.1, 1.0, 10.0])),
         mappings,
     ),
+    "MLpol": Case(lambda: nr.MLpol({"near": nr.AAR(0.1), "far": nr.Ridge()}, loss="absolute")),
+    "BOA of names": Case(
+        lambda: nr.BOA(["a", "b", "c"], loss="pinball", level=0.3, prior=[0.5, 0.25, 0.25]),
+        forecasts,
+    ),
     "exponential weights": Case(
         lambda: nr.ExponentialWeights(
             [nr.AAR(), mean_of], outcome_range=(-2, 2), learning_rate=0.01
@@ -301,6 +318,11 @@ CASES: dict[str, Case] = {
     ),
     "auto": Case(nr.Auto, mappings),
     "auto, kernels": Case(lambda: nr.Auto(outcome_range=1.0, kernels=True), two),
+    "auto for labels": Case(nr.AutoClassifier, mappings, labels),
+    "forecaster": Case(lambda: nr.Forecaster(nr.Ridge(0.5), horizon=2, lags=[2, 3])),
+    "forecaster, times": Case(
+        lambda: nr.Forecaster(nr.AAR(), time="at", every="1 h", known=["warm"], late="skip"), hours
+    ),
     "kernel lms": Case(lambda: nr.KernelLMS(sk.RBF([1.0, 2.0, 3.0]), 0.3)),
     "kernel lms, names": Case(
         lambda: nr.KernelLMS("rational-quadratic", loss_budget=2.0, norm_budget=Fraction(1, 2)),
@@ -356,6 +378,35 @@ CASES: dict[str, Case] = {
     ),
     "delayed, labels": Case(
         lambda: nr.Delayed(nr.ImproperLogistic()), arrays, labels, predict=issue, learn=settle
+    ),
+    "bayes, noise learned": Case(lambda: nr.BayesianRidge(0.2, noise_var=None), mappings),
+    "bayes, noise of two outcomes": Case(
+        lambda: nr.BayesianRidge(0.2, noise_var=None, drift=0.1), arrays, pairs
+    ),
+    "intervals": Case(lambda: nr.Intervals(nr.AAR(0.3), [0.5, 0.95, 0.9]), mappings),
+    "intervals, kernel": Case(lambda: nr.Intervals(nr.Ridge(0.3, kernel="rbf"), 0.8)),
+    "intervals, horizon 3": Case(
+        lambda: nr.Intervals(nr.Lagged(nr.Ridge(0.3), [1, 2], 3), 0.6), arrays
+    ),
+    "intervals, outside": Case(lambda: nr.Intervals(None, 0.7, forecast="a"), forecasts),
+    "intervals, delayed": Case(
+        lambda: nr.Delayed(nr.Intervals(nr.AAR(0.3), [0.5, 0.8])),
+        arrays,
+        predict=issue,
+        learn=settle,
+    ),
+    "quantiles": Case(lambda: nr.Quantiles(nr.Auto(), [0.9, 0.5, 0.2]), mappings),
+    "quantiles, mixture": Case(
+        lambda: nr.Quantiles(
+            nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[0.1, 1.0])), [0.3, 0.6]
+        )
+    ),
+    "ridge mixture": Case(lambda: nr.RidgeMixture(2.0, 3.0, precisions=4), arrays),
+    "delayed, copies": Case(
+        lambda: nr.Delayed(nr.AAR(0.3), max_pending=6, overflow="drop", copies=True),
+        mappings,
+        predict=issue,
+        learn=settle,
     ),
     "lagged": Case(lambda: nr.Lagged(nr.AAR(0.3), [1, 4]), mappings),
     "lagged, horizon 3": Case(lambda: nr.Lagged(nr.Ridge(0.3, drift=0.01), [2], 3), arrays),

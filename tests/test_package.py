@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import pkgutil
@@ -17,6 +18,7 @@ from hypothesis import settings
 import noregret as nr
 from conftest import EXPLORE
 from noregret import _native
+from noregret.registry import MODELS
 
 ROOT = Path(nr.__file__).parent
 
@@ -67,6 +69,83 @@ def test_import_brings_nothing_heavy() -> None:
     heavy = "numpy scipy numba sklearn pandas polars matplotlib"
     code = f"import sys, noregret; print([m for m in '{heavy}'.split() if m in sys.modules])"
     assert finish(run(code)).strip() == "[]"
+
+
+FOREIGN = (  # the editable installation has a module of its own
+    "import sys; known = {m.partition('.')[0] for m in sys.modules} - sys.stdlib_module_names;"
+    "print(sorted(m for m in known if m[0] != '_' and 'editable' not in m))"
+)
+
+
+def test_a_first_forecast_needs_numpy_alone() -> None:
+    code = "import noregret as nr; nr.AAR().predict_one([1.0, 2.0]); "
+    assert finish(run(code + FOREIGN)).strip() == "['noregret', 'numpy']"
+
+
+def test_a_run_on_a_small_file_needs_numpy_click_and_rich_alone(tmp_path: Path) -> None:
+    path = tmp_path / "small.csv"
+    path.write_text("a,b,y\n" + "".join(f"{t},{t % 7},{t % 5}\n" for t in range(500)))
+    code = f"from noregret.cli import call; call(['run', {str(path)!r}, '--target', 'y']); "
+    allowed = {"click", "markdown_it", "mdurl", "noregret", "numpy", "pygments", "rich"}
+    known = finish(run(code + FOREIGN)).splitlines()[-1]
+    assert set(ast.literal_eval(known)) <= allowed, known
+
+
+ABSENT = (  # as if they were not installed
+    "import sys; sys.modules.update(dict.fromkeys(['duckdb', 'joblib', 'matplotlib', 'narwhals', "
+    "'pandas', 'polars', 'pyarrow', 'river', 'scipy', 'sklearn', 'threadpoolctl']));"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("nr.AAR(kernel='rbf').predict_one([1.0])", "kernel = 'rbf' needs scikit-learn: [sklearn]"),
+        ("nr.AAR().replay([[1.0]], [2.0]).to_frame()", "to_frame needs pandas: [frames]"),
+        ("Source('a.parquet').blocks().__next__()", "reading Parquet needs pyarrow: [io]"),
+        ("Source('a.svm').blocks().__next__()", "reading libsvm needs scikit-learn: [sklearn]"),
+        ("nr.plot.losses(PLAYED)", "plot.losses needs matplotlib: [plot]"),
+        ("import noregret.adapters.river", "noregret.adapters.river needs river: [river]"),
+        ("smallest(None, None, None, 1)", "the reference mode needs scipy: [scipy]"),
+    ],
+)
+def test_a_library_that_is_missing_is_one_line(call: str, words: str, tmp_path: Path) -> None:
+    for name in ("a.parquet", "a.svm"):
+        (tmp_path / name).write_text("1 1:2\n")
+    code = (
+        f"{ABSENT} import os; os.chdir({str(tmp_path)!r}); import noregret as nr\n"
+        "from noregret.errors import NoRegretError; from noregret.sources import Source\n"
+        "from noregret.reference.logistic import smallest\n"
+        "PLAYED = nr.report.play(nr.AAR(), [[1.0]], [2.0])\n"
+        f"try: {call}\nexcept NoRegretError as error: print(error)"
+    )
+    said = finish(run(code)).strip()
+    what, _, extra = words.partition(": ")
+    assert said.endswith(f"{what}: pip install 'noregret{extra}'")
+
+
+def test_every_learner_works_where_nothing_but_numpy_is_installed() -> None:
+    """Rounds, replay, certificates, text, score and files of every kind that takes vectors."""
+    code = """
+import numpy as np, noregret as nr
+from noregret.registry import MODELS, make
+rng = np.random.default_rng(0)
+X = rng.normal(size=(30, 2))
+for name, model in MODELS.items():
+    y = (X[:, 0] > 0).astype(float) if model.binary else X[:, 0]
+    given = {"kernel": lambda X, Z: X @ Z.T, "outcome_range": 3.0}
+    learner = make(name, {key: given[key] for key in model.needs})
+    for x, outcome in zip(X, y):
+        learner.predict_one(x)
+        learner.learn_one(x, outcome)
+    learner.replay(X, y)
+    learner.certificates()
+    learner.score(X, y)
+    if name != "kernel-lms":  # a function is not kept in files
+        assert repr(nr.from_bytes(learner.to_bytes())) == repr(learner)
+    print(name)
+"""
+    assert finish(run(ABSENT + code)).split() == list(MODELS)
 
 
 # An editable installation would be found first.

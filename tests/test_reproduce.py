@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from commands import noregret
-from noregret.reproduce import lower_bounds, simulation
+from noregret.reproduce import intervals, lower_bounds, opera, simulation
 from noregret.reproduce.oslog import table1
 
 
@@ -46,12 +46,41 @@ def test_oslog_table1(shared_data: Path, capsys) -> None:
 
 
 @pytest.mark.data
+def test_intervals(shared_data: Path, capsys) -> None:
+    """ACI and SF-OGD to all digits given, the tracker to 0.3 %; ours has the lowest score."""
+    path = shared_data / "elec2_demand_ar.csv"
+    assert noregret("reproduce", "intervals", "--data", path) == 0
+    assert "nr.Intervals" in capsys.readouterr().out
+    g, y = np.genfromtxt(path, delimiter=",", skip_header=1).T.copy()
+    (shown,) = intervals.tables(g, y)
+    redone = {row[0]: row[2] for row in shown.rows}
+    for name in ("ACI(0.005)", "SF-OGD"):
+        assert redone[name] == intervals.GIVEN[name]
+    figures = [float(part) for part in redone["tracker(0.1)"].split(" / ")]
+    given = [float(part) for part in intervals.GIVEN["tracker(0.1)"].split(" / ")]
+    assert figures == pytest.approx(given, rel=3e-3)
+    scores = {name: float(figures.split(" / ")[2]) for name, figures in redone.items()}
+    assert min(scores, key=scores.get) == "nr.Intervals"
+
+
+@pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["oslog-table2", "river-track", "opera-load"])
 def test_tables_on_data(name: str, shared_data: Path, capsys) -> None:
     place = shared_data / "ise.csv" if name.startswith("oslog") else shared_data
     assert noregret("reproduce", name, "--data", place) == 0
     assert "published" in capsys.readouterr().out
+
+
+@pytest.mark.data
+def test_pinball_on_opera(shared_data: Path) -> None:
+    regional = opera.files(shared_data)[1]
+    found = opera.pinball(regional)
+    for name, given in opera.PINBALL.items():
+        assert [round(value, 1) for value in found[name]] == list(given), name
+    g = opera.RULES["MLpol, opera's default"](regional)[0]
+    assert regional.rmse(g) == pytest.approx(1056.95, abs=5e-3)
+    assert regional.mape(g) == pytest.approx(1.383, abs=5e-4)
 
 
 @pytest.mark.slow

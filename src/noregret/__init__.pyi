@@ -8,16 +8,21 @@ from noregret.budgets import RandomFourier as RandomFourier
 from noregret.budgets import Taylor as Taylor
 from noregret.budgets import Window as Window
 from noregret.certificates import Certificate as Certificate
+from noregret.experts.aggregate import aggregate as aggregate
 from noregret.experts.aggregating import AggregatingAlgorithm as AggregatingAlgorithm
 from noregret.experts.aggregating import BayesianAlgorithm as BayesianAlgorithm
 from noregret.experts.aggregating import ExponentialWeights as ExponentialWeights
 from noregret.experts.aggregation import Aggregation as Aggregation
-from noregret.experts.aggregation import aggregate as aggregate
 from noregret.experts.auto import Auto as Auto
+from noregret.experts.classifier import AutoClassifier as AutoClassifier
 from noregret.experts.comparators import best_sequence as best_sequence
 from noregret.experts.over import over as over
+from noregret.experts.ridge_mixture import RidgeMixture as RidgeMixture
+from noregret.experts.rules import BOA as BOA
+from noregret.experts.rules import MLpol as MLpol
 from noregret.experts.safe import SafeLogistic as SafeLogistic
 from noregret.experts.safe import SafeOSLOG as SafeOSLOG
+from noregret.forecasting.forecaster import Forecaster as Forecaster
 from noregret.gaussian.hindsight import Hindsight as Hindsight
 from noregret.gaussian.learners import AAR as AAR
 from noregret.gaussian.learners import BayesianRidge as BayesianRidge
@@ -38,10 +43,15 @@ from noregret.snapshot import to_bytes as to_bytes
 from noregret.sparse.oslog import OSLOG as OSLOG
 from noregret.sparse.slog import SLOG as SLOG
 from noregret.types import Bernoulli as Bernoulli
+from noregret.types import Interval as Interval
 from noregret.types import Mixture as Mixture
 from noregret.types import Normal as Normal
+from noregret.types import Student as Student
+from noregret.wrappers.alarm import Alarm as Alarm
 from noregret.wrappers.delayed import Delayed as Delayed
+from noregret.wrappers.intervals import Intervals as Intervals
 from noregret.wrappers.lagged import Lagged as Lagged
 from noregret.wrappers.merging import merge as merge
+from noregret.wrappers.quantiles import Quantiles as Quantiles
 
 __version__: str

@@ -1,22 +1,43 @@
 """Certificates: a theorem with the numbers of one stream filled in.
 
 A certificate never says more than is proved.  An assumption that the stream has broken is
-named, the bound is withdrawn (None) and `holds` is None, not True.
+named, the bound is withdrawn (None) and `holds` is None, not True.  Where a state can be checked
+against sums booked apart, it is (`audit`): a state that is not what was booked makes `holds` False.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Assumption", "Certificate", "Kind"]
+__all__ = ["Assumption", "Audit", "Certificate", "Kind", "rounding"]
 
 Kind = Literal["equality", "upper bound", "report"]
 
-ROUNDING = 1e-9
-"""Share of the largest term that rounding may take before a certificate is said to fail."""
+EPS = math.ulp(1.0)
+LEAST = sys.float_info.min
+STEPS = 16.0
+"""Roundings in a term of a sum: what a round's loss and its price are computed with."""
+
+# What the loss of a certificate is; a pool joins its bound with those about the same.
+SQUARE = "square loss of the forecasts"
+MEANS = "square loss of ridge means, each over its spread"
+LOG = "log loss of the forecasts"
+
+
+def rounding(size: float, additions: float = 0.0) -> float:
+    """What rounding may take from a sum of terms whose absolute values add up to `size`.
+
+    A compensated sum is right to 2 eps of them, and each term to STEPS eps of itself; a plain
+    one of k additions loses at most k eps more.  Underflow takes at most LEAST from each.
+
+    >>> rounding(1.0) < 1e-14
+    True
+    """
+    return EPS * (STEPS + 2.0 + additions) * size + (1.0 + additions) * LEAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +49,34 @@ class Assumption:
 
     def __str__(self) -> str:
         return f"[{'x' if self.met else ' '}] {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One check of a state against what was booked apart from it.
+
+    discrepancy: by how much they differ; for an inequality, by how much it is broken.
+    allowance: what rounding may do.
+
+    >>> Audit("|z|^2 + V = sum y^2", 1e-3, 1e-12).ok, Audit("not booked", math.nan, 0.0).ok
+    (False, None)
+    """
+
+    name: str
+    discrepancy: float
+    allowance: float
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the check is passed; None where it cannot be made."""
+        if not (math.isfinite(self.discrepancy) and math.isfinite(self.allowance)):
+            return None
+        return self.discrepancy <= self.allowance
+
+    def __str__(self) -> str:
+        word = {True: "ok", False: "FAILS", None: "cannot be checked"}[self.ok]
+        found = "" if self.ok is None else f": off by {self.discrepancy:.3g}"
+        return f"audit {word}: {self.name}{found}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +103,9 @@ class Certificate:
     statement: str
     assumptions: tuple[Assumption, ...]
     scale: float = 0.0  # size of the terms that the two sides are made of
+    about: str = ""  # what the loss is: SQUARE, MEANS, LOG, or nothing that others speak of
+    taken: float | None = None  # what rounding may take, where a theorem knows better
+    audit: tuple[Audit, ...] = ()
 
     @classmethod
     def of(
@@ -68,12 +120,16 @@ class Certificate:
         statement: str,
         assumptions: tuple[Assumption, ...] = (),
         scale: float = 0.0,
+        about: str = "",
+        taken: float | None = None,
+        audit: tuple[Audit, ...] = (),
     ) -> Certificate:
         """Fill in a theorem; the bound is withdrawn where an assumption is broken."""
-        if not all(map(math.isfinite, (loss, comparator, bound))):
+        if not all(map(math.isfinite, (loss, comparator, bound, taken or 0.0))):
             assumptions = (*assumptions, Assumption("every sum fits in float64", met=False))
         claimed = bound if all(a.met for a in assumptions) else None
-        return cls(name, kind, rounds, loss, comparator, claimed, statement, assumptions, scale)
+        sides = loss, comparator, claimed, statement, assumptions
+        return cls(name, kind, rounds, *sides, scale, about, taken, audit)
 
     @property
     def regret(self) -> float:
@@ -87,16 +143,22 @@ class Certificate:
 
     @property
     def allowance(self) -> float:
-        """What rounding may take: 1e-9 of the largest term on either side."""
-        return ROUNDING * max(
-            abs(self.loss), abs(self.bound or 0.0), abs(self.comparator), self.scale
-        )
+        """What rounding may take: so many eps of what was added up (docs/theory.md, 18)."""
+        if self.taken is not None:
+            return self.taken
+        size = max(abs(self.loss), abs(self.bound or 0.0), abs(self.comparator), self.scale)
+        return rounding(size, self.rounds)
 
     @property
     def holds(self) -> bool | None:
-        """Whether the theorem shows on this stream; None where it does not speak."""
+        """Whether the theorem shows on this stream and the state is what was booked.
+
+        None where the theorem does not speak.
+        """
         if self.slack is None or self.kind == "report":
             return None
+        if any(check.ok is False for check in self.audit):
+            return False
         if self.kind == "equality":
             return abs(self.slack) <= self.allowance
         return self.slack >= -self.allowance
@@ -119,6 +181,16 @@ class Certificate:
             "slack": plain(self.slack),
             "holds": self.holds,
             "assumptions": [{"text": a.text, "met": a.met} for a in self.assumptions],
+            "about": self.about,
+            "audit": [
+                {
+                    "name": a.name,
+                    "discrepancy": plain(a.discrepancy),
+                    "allowance": plain(a.allowance),
+                    "ok": a.ok,
+                }
+                for a in self.audit
+            ],
         }
 
     def to_json(self, indent: int | None = None) -> str:
@@ -135,4 +207,5 @@ class Certificate:
             f"  {self.statement}",
             f"  loss {self.loss:.6g}, {best}, bound {bound}{slack}",
         ]
-        return "\n".join([*lines, *(f"  {a}" for a in self.assumptions)])
+        wrong = [check for check in self.audit if not check.ok]
+        return "\n".join([*lines, *(f"  {a}" for a in (*self.assumptions, *wrong))])

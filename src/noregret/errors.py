@@ -18,6 +18,7 @@ a drift, an expert) comes out as one of these too, with the original as its `__c
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 __all__ = [
     "FeatureError",
@@ -32,6 +33,7 @@ __all__ = [
     "SnapshotError",
     "SourceError",
     "abbreviated",
+    "suggestion",
     "wrapping",
 ]
 
@@ -117,3 +119,17 @@ def abbreviated(value: object) -> str:
         whole = f"a {type(value).__name__}"
     text = " ".join(whole[:1000].split())
     return text if len(text) <= 60 and len(whole) <= 1000 else text[:57] + "..."
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, as a question to append; nothing if none is close.
+
+    >>> suggestion("Lod", ["load", "temperature"]), suggestion("x", ["load"])
+    ("; did you mean 'load'?", '')
+    """
+    from difflib import get_close_matches
+
+    folded, given = {name.casefold(): name for name in reversed(list(known))}, word.casefold()
+    swapped = [name for name in folded if sorted(name) == sorted(given)]
+    close = swapped or get_close_matches(given, folded, 1, 0.6)
+    return f"; did you mean {abbreviated(folded[close[0]])}?" if close else ""

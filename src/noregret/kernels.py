@@ -30,9 +30,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.gaussian_process import kernels as sk
 
+from noregret.declare.extras import loaded, module
 from noregret.declare.fields import Mismatch, Truth, Value
 from noregret.errors import FeatureError, ParameterError, SnapshotError, abbreviated, wrapping
 from noregret.types import Matrix, Vector
@@ -40,9 +39,12 @@ from noregret.types import Matrix, Vector
 __all__ = [
     "KERNELS",
     "NAMED",
+    "SKLEARN",
     "Inputs",
     "Kernel",
     "chosen_in",
+    "clipped_precision",
+    "decaying_change",
     "horizon_drift",
     "horizon_precision",
     "is_vector",
@@ -53,14 +55,17 @@ __all__ = [
 Inputs: TypeAlias = Any
 """Many inputs as a kernel takes them: a matrix of vectors, or a list of objects."""
 
-NAMED: dict[str, Callable[[], sk.Kernel]] = {
-    "linear": lambda: sk.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
-    "matern": sk.Matern,
-    "polynomial": lambda: sk.DotProduct(sigma_0=1.0) ** 2,
-    "rational-quadratic": sk.RationalQuadratic,
-    "rbf": sk.RBF,
+SKLEARN = "sklearn.gaussian_process.kernels"
+Made: TypeAlias = Any
+"""A kernel of scikit-learn, which is untyped."""
+NAMED: dict[str, Callable[[Any], Made]] = {
+    "linear": lambda sk: sk.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
+    "matern": lambda sk: sk.Matern(),
+    "polynomial": lambda sk: sk.DotProduct(sigma_0=1.0) ** 2,
+    "rational-quadratic": lambda sk: sk.RationalQuadratic(),
+    "rbf": lambda sk: sk.RBF(),
 }
-"""Kernels by name, where a string must do."""
+"""Kernels by name, where a string must do: made by scikit-learn's module of kernels."""
 
 SIZES = {
     "ConstantKernel": ("constant_value",),
@@ -119,13 +124,13 @@ class Kernel:
                 raise ParameterError(
                     f"kernel = {abbreviated(kernel)}: the names are {', '.join(NAMED)}"
                 )
-            kernel = NAMED[kernel]()
+            kernel = NAMED[kernel](module(SKLEARN, f"kernel = {kernel!r}"))
         if not callable(kernel):
             raise ParameterError(
                 f"kernel = {abbreviated(kernel)}: give a callable k(X, Z), or a name"
             )
         # A copy, so that set_params on the caller's kernel does not reach what was learned with it.
-        self.function = clone(kernel) if isinstance(kernel, sk.Kernel) else kernel
+        self.function = _copied(kernel) if _theirs(kernel) else kernel
         self.constant = float(constant)  # 1.0 adds the constant functions to the space
         # scikit-learn's kernels say whether they take vectors; any other callable takes what
         # comes, and vectors when numbers come.
@@ -173,7 +178,7 @@ class Kernel:
 
     def _plain(self) -> bool:
         """Whether this is a plain function rather than one of scikit-learn's kernels."""
-        return not isinstance(self.function, sk.Kernel)
+        return not _theirs(self.function)
 
     def _checked(self, values: object, *shape: int) -> Matrix:
         wanted = shape if len(shape) == 2 else (shape[0], shape[0])
@@ -213,18 +218,30 @@ class Kernel:
         return hash((type(self.function), self.constant))
 
 
-def _known(kernel: object) -> bool:
+def _theirs(kernel: object) -> bool:
+    """Whether a kernel is scikit-learn's, or a child of one."""
+    sk = loaded(SKLEARN)
+    return sk is not None and isinstance(kernel, sk.Kernel)
+
+
+def _copied(kernel: Made) -> Made:
+    from sklearn.base import clone
+
+    return clone(kernel)
+
+
+def _known(kernel: Any) -> bool:
     """Whether a kernel and all parts of it are scikit-learn's."""
-    if not isinstance(kernel, sk.Kernel) or type(kernel).__module__ != sk.__name__:
+    if not _theirs(kernel) or type(kernel).__module__ != SKLEARN:
         return False
     parts = kernel.get_params(deep=False).values()
-    return all(_known(part) for part in parts if isinstance(part, sk.Kernel) or callable(part))
+    return all(_known(part) for part in parts if _theirs(part) or callable(part))
 
 
 # scikit-learn's kernels in model files -----------------------------------------------------------
 
 
-def chosen_in(kernel: sk.Kernel) -> dict[str, object]:
+def chosen_in(kernel: Made) -> dict[str, object]:
     """The parameters of one of scikit-learn's kernels, as a file keeps them."""
     chosen: dict[str, object] = kernel.get_params(deep=False)
     if chosen.get("pairwise_kernels_kwargs") is not None:
@@ -234,11 +251,11 @@ def chosen_in(kernel: sk.Kernel) -> dict[str, object]:
     return chosen
 
 
-def kernel_of(type_: type[sk.Kernel], chosen: dict[str, object]) -> sk.Kernel:
+def kernel_of(type_: type[Made], chosen: dict[str, object]) -> Made:
     """The kernel of these parameters, each checked."""
     names = set(inspect.signature(type_).parameters)
     parts = [chosen.get(name) for name in ("k1", "k2", "kernel") if name in names]
-    if set(chosen) != names or not all(isinstance(part, sk.Kernel) for part in parts):
+    if set(chosen) != names or not all(_theirs(part) for part in parts):
         raise Mismatch("has other parameters")
     if chosen.get("pairwise_kernels_kwargs") is not None:
         raise Mismatch("has extra keywords")
@@ -286,3 +303,27 @@ def horizon_drift(rounds: int, outcome_bound: float, *, change: float, peak: flo
     0.001421
     """
     return math.sqrt(2.0 * change / (rounds * (rounds - 1))) / (outcome_bound * peak)
+
+
+def clipped_precision(rounds: int, *, peak: float = 1.0) -> float:
+    """a = c sqrt(T), which makes clipped kernel ridge's regret c (|f|^2 + 4Y^2) sqrt(T).
+
+    Against every function f at once, at the announced T alone, for |y| <= `clip` = Y and a kernel
+    whose k(x, x) never exceeds `peak`^2 = c^2 (Zhdanov and Vovk, section 6).
+
+    >>> clipped_precision(10_000, peak=0.5)
+    50.0
+    """
+    return peak * math.sqrt(rounds)
+
+
+def decaying_change(rounds: int, *, step: float = 1.0, decay: float = 0.5) -> float:
+    """s for `horizon_drift` where every change satisfies |f_t| <= d/T^(1/2 + e), t >= 2.
+
+    `step` = d, `decay` = e > 0.  Changes then cost at most sqrt(2) Y c d T^(1-e) at the announced T
+    (Busuttil and Kalnishkan, Corollary 3).
+
+    >>> round(decaying_change(100, step=2.0, decay=0.25), 6)
+    0.396
+    """
+    return (rounds - 1) * step * step / math.pow(rounds, 1.0 + 2.0 * decay)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from noregret.declare.parameters import PARAMETERS, Parameter
-from noregret.errors import ParameterError
+from noregret.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
     from noregret.learner.base import OnlineLearner
 
-__all__ = ["MODELS", "PARAMETERS", "Model", "Parameter", "make"]
+__all__ = ["MODELS", "PARAMETERS", "Model", "Parameter", "make", "settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,12 @@ MODELS = {
         "close to the best of 40 experts, ridge and AAR at 5 precisions x 4 drifts; no knobs",
         "20 cores of 3.5 n^2 flops per round, 50 n^2 numbers",
         ("outcome_range", "kernels"),
+    ),
+    "ridge-mixture": Model(
+        "experts.ridge_mixture.RidgeMixture",
+        "loss <= L(f) + 2.13 Y c|f| sqrt(T) + c^2|f|^2 + 2Y^2 ln(k(k+1)) for every f, any T",
+        "16 cores of 3.5 n^2 flops per round; with a kernel t^2 flops in round t each",
+        ("norm_bound", "outcome_range", "precisions", "kernel"),
     ),
     "kernel-lms": Model(
         "lms.kernel_lms.KernelLMS",
@@ -105,6 +111,13 @@ MODELS = {
         ("margin_bound", "regularisation"),
         binary=True,
     ),
+    "auto-classifier": Model(
+        "experts.classifier.AutoClassifier",
+        "log loss close to the best of 8 experts: adf, AIOLI, base rate, last label; no knobs",
+        "6 cores of 5 n^2 flops per round, 6 n^2 numbers",
+        (),
+        binary=True,
+    ),
     "safe-logistic": Model(
         "experts.safe.SafeLogistic",
         "the best of averaging and mode, + ln 2",
@@ -113,6 +126,31 @@ MODELS = {
         binary=True,
     ),
 }
+
+
+def settings(name: str, given: Mapping[str, object] | None = None) -> dict[str, object]:
+    """The parameters of a learner, read and checked; its module is not loaded.
+
+    >>> settings("aar", {"prior_precision": "0.5"})
+    {'prior_precision': 0.5}
+    """
+    model = MODELS.get(name)
+    if model is None:
+        meant = suggestion(name, MODELS) or f"; the models are {', '.join(MODELS)}"
+        raise ParameterError(f"model {name!r}: there is none of that name{meant}")
+    chosen = {}
+    for key, value in (given or {}).items():
+        if key not in model.parameters:
+            meant = suggestion(key, model.parameters)
+            takes = f"it takes {', '.join(model.parameters)}"
+            raise ParameterError(f"{name} has no {key}: {takes}{meant}")
+        parameter = PARAMETERS[key]
+        chosen[key] = parameter.read(key, value) if isinstance(value, str) else value
+        parameter.kind.check(key, chosen[key])
+    for key in model.needs:
+        if key not in chosen:
+            raise ParameterError(f"{name} needs {key}: {PARAMETERS[key].help}")
+    return chosen
 
 
 def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[Any]:
@@ -124,18 +162,8 @@ def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[
     Traceback (most recent call last):
     noregret.errors.ParameterError: aar has no clip: it takes prior_precision, drift, ...
     """
-    model = MODELS.get(name)
-    if model is None:
-        raise ParameterError(f"model {name!r}: the models are {', '.join(MODELS)}")
-    chosen = {}
-    for key, value in (given or {}).items():
-        if key not in model.parameters:
-            raise ParameterError(f"{name} has no {key}: it takes {', '.join(model.parameters)}")
-        chosen[key] = PARAMETERS[key].read(key, value) if isinstance(value, str) else value
-    for key in model.needs:
-        if key not in chosen:
-            raise ParameterError(f"{name} needs {key}: {PARAMETERS[key].help}")
-    module, _, maker = model.home.rpartition(".")
+    chosen = settings(name, given)
+    module, _, maker = MODELS[name].home.rpartition(".")
     made: OnlineLearner[Any] = getattr(importlib.import_module(f"noregret.{module}"), maker)(
         **chosen
     )

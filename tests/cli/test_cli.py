@@ -53,7 +53,9 @@ def test_run_equals_replay_in_every_output(tmp_path: Path, data: Path, capfd) ->
     for name in ("out.csv", "out.parquet", "out.jsonl", "-"):
         out = name if name == "-" else tmp_path / name
         capfd.readouterr()
-        code = noregret("run", data, "-y", "y", *chosen, "--noise-var", "0.1", "--out", out)
+        code = noregret(
+            "run", data, "-y", "y", *chosen, "--noise-var", "0.1", "--out", out, "--proofs"
+        )
         shown = capfd.readouterr()
         assert code == 0
         if name == "-":
@@ -150,16 +152,17 @@ def test_a_row_that_the_learner_refuses_has_its_place(data: Path, capsys) -> Non
 
 
 def test_compare(tmp_path: Path, data: Path, capsys) -> None:
-    assert noregret("compare", data, "-y", "y", "--out", tmp_path / "all.csv") == 0
-    shown = capsys.readouterr().out
-    assert "auto" in shown
-    assert "scikit-learn" in shown
+    assert noregret("compare", data, "-y", "y", "--peers", "--out", tmp_path / "all.csv") == 0
+    shown = capsys.readouterr()
+    assert "auto" in shown.out
+    assert "scikit-learn" in shown.out
+    assert "--peers learn row by row" in shown.err
     columns = pl.read_csv(tmp_path / "all.csv").columns
     assert "auto forecast" in columns
     models = "aar:drift=0.001:prior-precision=0.5,auto"
-    assert noregret("compare", data, "-y", "y", "--models", models, "--no-peers") == 0
+    assert noregret("compare", data, "-y", "y", "--models", models) == 0
     assert "scikit-learn" not in capsys.readouterr().out
-    assert noregret("compare", data, "-y", "y", "--lags", "1,2", "--horizon", "2") == 0
+    assert noregret("compare", data, "-y", "y", "--lags", "2,3", "--horizon", "2") == 0
     for wrong in ("nothing", "aar:clip=1", "aar,aar", "map-logistic"):
         assert noregret("compare", data, "-y", "y", "--models", wrong) == 2
     assert capsys.readouterr().err.count("\n") == 4
@@ -175,12 +178,13 @@ def test_series(tmp_path: Path) -> None:
     hours = [f"2024-01-{1 + t // 24:02d}T{t % 24:02d}:00" for t in range(200)]
     y = np.sin(np.arange(200) / 24.0 * 2.0 * np.pi)
     path = write(pl.DataFrame({"time": hours, "y": y}), tmp_path / "series.csv")
-    chosen = ("--time", "time", "--lags", "1,24", "--horizon", "2", "--calendar", "-q")
+    chosen = ("--time", "time", "--lags", "2,25", "--horizon", "2", "--calendar", "-q")
     assert noregret("run", path, "-y", "y", *chosen, "--out", tmp_path / "out.csv") == 0
     found = pl.read_csv(tmp_path / "out.csv")
     assert found["time"].to_list() == hours
     assert noregret("run", path, "-y", "y") == 2
     assert noregret("run", path, "-y", "y", "--horizon", "2") == 2
+    assert noregret("run", path, "-y", "y", "-m", "auto", "--horizon", "2") == 0
 
 
 @pytest.mark.data
@@ -271,6 +275,19 @@ def test_bad_input_is_one_line_and_exit_code_2(data: Path, arguments, capsys, mo
 
 
 def test_a_missing_extra_is_named(data: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert noregret("run", data, "-y", "y", "--out", data.parent / "out.parquet") == 2
+    assert "writing Parquet needs pyarrow: pip install 'noregret[io]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_text_needs_no_extra(data: Path, ending: str, monkeypatch, capsys) -> None:
+    """Without Polars the same numbers come out, in the same rows and columns."""
+    out, plain = data.parent / f"out.{ending}", data.parent / f"plain.{ending}"
+    assert noregret("run", data, "-y", "y", "--out", out) == 0
     monkeypatch.setitem(sys.modules, "polars", None)
-    assert noregret("run", data, "-y", "y") == 2
-    assert "pip install" in capsys.readouterr().err
+    assert noregret("run", data, "-y", "y", "--out", plain) == 0
+    monkeypatch.undo()
+    capsys.readouterr()
+    read = pl.read_csv if ending == "csv" else pl.read_ndjson
+    assert read(out).equals(read(plain))

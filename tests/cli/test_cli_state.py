@@ -21,12 +21,13 @@ MODELS = [
     ["-m", "aar"],
     ["-m", "aar", "--drift", "0.01"],
     ["-m", "bayesian-ridge", "--fit-intercept"],
-    ["-m", "auto"],
+    ["-m", "auto", "--alone"],
+    ["-m", "auto", "--features", "a,b"],
     ["-m", "safe-oslog", "--floor", "0.001"],
     ["-m", "aar", "--lags", "1,2,5"],
-    ["-m", "aar", "--lags", "1,2,5", "--horizon", "3"],
-    ["-m", "auto", "--lags", "1,2"],
-    ["-m", "auto", "--lags", "1,2", "--horizon", "2"],
+    ["-m", "aar", "--lags", "3,4,7", "--horizon", "3"],
+    ["-m", "auto", "--alone", "--lags", "1,2"],
+    ["-m", "auto", "--lags", "2,3", "--horizon", "2", "--features", "a,b"],
     ["-m", "aar", "--kernel", "rbf", "--features", "a,b"],
     ["-m", "aar", "--budget", "fourier:30", "--features", "a,b"],
 ]
@@ -51,7 +52,9 @@ def test_files_chain_to_the_last_bit(tmp_path: Path, chosen) -> None:
         out = part.with_suffix(".parquet")
         assert noregret("run", part, *common, "--state", tmp_path / "s.nr", "--out", out) == 0
         found.append(forecasts(out))
-    assert np.array_equal(np.concatenate(found), forecasts(tmp_path / "whole-out.csv"))
+    assert np.array_equal(
+        np.concatenate(found), forecasts(tmp_path / "whole-out.csv"), equal_nan=True
+    )
     assert noregret("certify", tmp_path / "s.nr") == 0
 
 
@@ -69,7 +72,9 @@ def test_what_is_missing_is_remembered(tmp_path: Path, missing: str) -> None:
         out = part.with_suffix(".parquet")
         assert noregret("run", part, *common, "--state", tmp_path / "s.nr", "--out", out) == 0
         found.append(forecasts(out))
-    assert np.array_equal(np.concatenate(found), forecasts(tmp_path / "whole-out.csv"))
+    assert np.array_equal(
+        np.concatenate(found), forecasts(tmp_path / "whole-out.csv"), equal_nan=True
+    )
 
 
 @pytest.mark.parametrize("missing", ["refuse", "mean"])
@@ -233,7 +238,7 @@ def test_a_signal_halfway_then_resumed_is_one_run(tmp_path: Path, number) -> Non
     small = write(frame[: done + 5_000], path)
     assert noregret("run", small, "-y", "y", "-m", "auto", "-q", "--out", rest) == 0
     assert noregret("run", small, "-y", "y", "-m", "auto", *more) == 0
-    assert np.array_equal(forecasts(out), forecasts(rest))
+    assert np.array_equal(forecasts(out), forecasts(rest), equal_nan=True)
 
 
 def test_a_pipe_that_waits_is_interrupted_and_saved(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_small_chunks_make_the_same_run(tmp_path: Path, monkeypatch, capsys) -> 
         said.append((capsys.readouterr().out, pl.read_csv(out)))
     assert said[0][0] == said[1][0]
     assert "60 rows" in said[0][0]
-    assert "60 outcomes" in said[0][0]
+    assert "last 6 rows" in said[0][0]
     whole, cut = said[0][1], said[1][1]
     for column in ("line", "y", "forecast", "loss"):
         assert whole[column].to_list() == cut[column].to_list()

@@ -19,7 +19,7 @@ SMALL = ((-1.0, 1.0), (-0.25, 3.5), (-3e-7, 5e-7), (1e6, 1e6 + 1.0))
 tiny = games(max_rounds=5, max_experts=3, spans=SMALL)
 
 
-def merged(game: Game, share: float = 0.0, **options) -> nr.Aggregation:
+def merged(game: Game, share: float | str = 0.0, **options) -> nr.Aggregation:
     return nr.aggregate(
         game.said, game.y, outcome_range=game.range, prior=game.prior, share=share, **options
     )
@@ -41,7 +41,7 @@ def below(loss: np.ndarray | float, bound: np.ndarray | float, size: float) -> N
 
 @settings(max_examples=100, deadline=None)
 @given(games(), shares)
-def test_forecasts_weights_and_mixes_are_those_of_the_twin(game: Game, share: float) -> None:
+def test_forecasts_weights_and_mixes_are_those_of_the_twin(game: Game, share: float | str) -> None:
     result = merged(game, share)
     account = twin.aggregating(*rounds(game), prior=game.prior, share=share)
     assert_allclose(result.forecast, account.forecast, rtol=0.0, atol=RTOL * game.size)
@@ -69,8 +69,10 @@ def rounds(game: Game) -> tuple[np.ndarray, np.ndarray, float, float]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(tiny, st.sampled_from([0.01, 0.3, 0.9]), seeds)
-def test_fixed_share_is_the_mixture_over_all_sequences(game: Game, share: float, seed: int) -> None:
+@given(tiny, st.sampled_from([0.01, 0.3, 0.9, "falling"]), seeds)
+def test_fixed_share_is_the_mixture_over_all_sequences(
+    game: Game, share: float | str, seed: int
+) -> None:
     for each in (game, game.asleep(seed)):
         every = twin.fixed_share(*rounds(each), share, prior=each.prior)
         account = twin.aggregating(*rounds(each), prior=each.prior, share=share)
@@ -83,9 +85,9 @@ def test_fixed_share_is_the_mixture_over_all_sequences(game: Game, share: float,
 
 
 @settings(max_examples=60, deadline=None)
-@given(tiny, st.sampled_from([0.01, 0.3, 0.9]))
+@given(tiny, st.sampled_from([0.01, 0.3, 0.9, "falling"]))
 def test_the_best_sequence_with_its_price_is_found_as_the_rounds_go(
-    game: Game, share: float
+    game: Game, share: float | str
 ) -> None:
     result = merged(game, share)
     assert result.pool is not None
@@ -114,7 +116,7 @@ def test_the_best_sequence_is_the_best_of_all(game: Game, switches: int, seed: i
 
 @settings(max_examples=60, deadline=None)
 @given(games(), st.sampled_from([0.01, 0.3, 0.99]))
-def test_tracking_bounds_for_up_to_ten_switches(game: Game, share: float) -> None:
+def test_tracking_bounds_for_up_to_ten_switches(game: Game, share: float | str) -> None:
     even = Game(game.said, game.y, game.lo, game.hi, None, game.kinds)
     result = merged(even, share)
     T, N = game.said.shape
@@ -149,7 +151,7 @@ def test_tracking_needs_equal_priors_and_the_whole_story() -> None:
     seeds,
 )
 def test_experts_that_agree_are_taken_at_their_word(
-    span: tuple[float, float] | None, N: int, share: float, kind: str, seed: int
+    span: tuple[float, float] | None, N: int, share: float | str, kind: str, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     lo, hi = span or (-2.0, 5.0)
@@ -204,7 +206,7 @@ def test_exponential_weights_and_their_bound(game: Game, factor: float | None) -
 @settings(max_examples=40, deadline=None)
 @given(games(max_rounds=20), shares, st.integers(0, 10**6), st.sampled_from([-1.0, 1.0]))
 def test_a_broken_range_is_named_and_withdraws_the_bound(
-    game: Game, share: float, where: int, side: float
+    game: Game, share: float | str, where: int, side: float
 ) -> None:
     y, t = game.y.copy(), where % len(game.y)
     y[t] = (game.hi if side > 0 else game.lo) + side * (game.hi - game.lo)
@@ -222,7 +224,9 @@ def test_a_broken_range_is_named_and_withdraws_the_bound(
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 6), shares, seeds)
-def test_brier_is_the_square_loss_of_probabilities(T: int, N: int, share: float, seed: int) -> None:
+def test_brier_is_the_square_loss_of_probabilities(
+    T: int, N: int, share: float | str, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     said, y = rng.choice([0.0, 0.1, 0.5, 0.9, 1.0], (T, N)), rng.integers(0, 2, T).astype(float)
     result = nr.aggregate(said, y, loss="brier", share=share)

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from noregret.experts.auto import AutoState
+from noregret.experts.convex import ConvexLoss
 from noregret.experts.core_grid import CoreGrid
 from noregret.experts.pool import Pool
+from noregret.experts.regret_pool import RegretPool
+from noregret.experts.rules import GradientState
 from noregret.experts.safe import BinaryPoolState
 from noregret.experts.state import PoolState
 from noregret.experts.units import Units
@@ -16,7 +19,19 @@ from noregret.losses import Game
 
 
 @pytest.mark.parametrize(
-    "kind", [AutoState, BinaryPoolState, CoreGrid, Game, Pool, PoolState, Units]
+    "kind",
+    [
+        AutoState,
+        BinaryPoolState,
+        ConvexLoss,
+        CoreGrid,
+        Game,
+        GradientState,
+        Pool,
+        PoolState,
+        RegretPool,
+        Units,
+    ],
 )
 def test_every_slot_is_a_field_or_scratch(kind: Any) -> None:
     declared = set(getattr(kind, "SCRATCH", ()))

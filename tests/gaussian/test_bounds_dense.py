@@ -16,7 +16,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 import noregret as nr
 from noregret._native import layout
-from noregret.certificates import Assumption, Certificate
+from noregret.certificates import Assumption, Audit, Certificate
 
 RNG = np.random.default_rng(14)
 T, A, S2, CLIP, Q = 17, 0.3, 0.2, 2.5, 0.05
@@ -102,7 +102,11 @@ def expected(name: str, s: Dense, given: dict, *, fixed: bool, kernel: bool) -> 
         }
         if fixed:
             found["a priori"] = (loss, V, V + 4 * m * CLIP**2 * a_priori)
-        return found | {"identity": ridge["identity"]}
+        found["identity"] = ridge["identity"]
+        if kernel:
+            priors = Z * Z * float(s.S[:-1].sum())
+            found["horizon"] = (loss, V, V + 4 * m * CLIP**2 * priors)
+        return found
     if name == "Bayes":
         e2 = (s.y - s.mean) ** 2
         loss = float((0.5 * np.log(2 * math.pi * S2 * d) + e2 / (2 * S2 * d)).sum())
@@ -286,17 +290,31 @@ def certificate(loss: float, bound: float, kind: str = "upper bound", **more) ->
     )
 
 
-def test_what_holds_holds_to_a_billionth_of_its_terms() -> None:
-    assert certificate(1.0 + 0.9e-9, 1.0).holds is True
-    assert certificate(1.0 + 1.1e-9, 1.0).holds is False
+def test_what_holds_holds_to_rounding() -> None:
+    """One round: 19 roundings of 2e-16, in units of the terms."""
+    assert certificate(1.0 + 4e-15, 1.0).holds is True
+    assert certificate(1.0 + 5e-15, 1.0).holds is False
     assert certificate(2e-20, 1e-20).holds is False  # however small the terms are
     assert certificate(1.0, 2.0).holds is True
-    assert certificate(1.0, 1.0 + 1.1e-9, "equality").holds is False
-    assert certificate(1.0, 1.0 - 1.1e-9, "equality").holds is False
-    assert certificate(1.0, 1.0 + 0.9e-9, "equality").holds is True
-    assert certificate(1e-9, 0.0, scale=1.01).holds is True
-    assert certificate(1e-9, 0.0, scale=0.99).holds is False
+    assert certificate(1.0, 1.0 + 5e-15, "equality").holds is False
+    assert certificate(1.0, 1.0 - 5e-15, "equality").holds is False
+    assert certificate(1.0, 1.0 + 4e-15, "equality").holds is True
+    assert certificate(4e-15, 0.0, scale=1.0).holds is True
+    assert certificate(4e-15, 0.0, scale=0.9).holds is False
+    assert certificate(1e-3, 0.0, taken=1.01e-3).holds is True
+    assert certificate(1e-3, 0.0, taken=0.99e-3).holds is False
     assert certificate(2.0, 1.0, "report").holds is None
+
+
+def test_a_failed_audit_fails_the_certificate() -> None:
+    wrong, unknown = Audit("a", 2.0, 1.0), Audit("b", math.nan, 1.0)
+    assert certificate(1.0, 2.0, audit=(unknown,)).holds is True
+    failed = certificate(1.0, 2.0, audit=(unknown, wrong))
+    assert failed.holds is False
+    assert "FAILS: a: off by 2" in str(failed)
+    assert "cannot be checked: b" in str(failed)
+    assert [check["ok"] for check in failed.to_dict()["audit"]] == [None, False]
+    assert certificate(1.0, 2.0, "report", audit=(wrong,)).holds is None
 
 
 def test_every_assumption_counts_and_every_number_is_finite() -> None:
@@ -309,11 +327,10 @@ def test_every_assumption_counts_and_every_number_is_finite() -> None:
         assert said.assumptions[-1].text == "every sum fits in float64"
 
 
-def test_the_bayesian_tolerance_is_a_billionth_of_its_terms() -> None:
+def test_the_bayesian_tolerance_is_rounding_of_its_terms() -> None:
     """The two sides cancel, so the scale is that of their terms, and no more."""
     learner = nr.BayesianRidge(A, noise_var=S2).fit(X, Y[:, 0])
     s = stream_of(kernel=False, drift=0.0, m=1, intercept=False)
     size = abs(0.5 * T * math.log(2 * math.pi * S2)) + s.V / (2 * S2) + 0.5 * s.log_det
-    first = learner.certificate()
-    largest = max(abs(first.loss), abs(first.bound), abs(first.comparator), size)
-    assert first.allowance == pytest.approx(1e-9 * largest, rel=1e-9)
+    energy = float(Y[:, 0] @ Y[:, 0]) * (1.0 + X.shape[0]) / (2 * S2)
+    assert 1e-15 * size < learner.certificate().allowance < 1e-13 * (size + energy)

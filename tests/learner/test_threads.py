@@ -87,11 +87,9 @@ def sums_agree(learner: Any, alone: Any) -> None:
     mine, theirs = totals(learner._state.ledger), totals(alone._state.ledger)
     assert mine.rounds == theirs.rounds
     assert mine.squared_norms == pytest.approx(theirs.squared_norms, rel=1e-12)
-    assert (mine.widest, mine.longest, mine.largest) == (
-        theirs.widest,
-        theirs.longest,
-        theirs.largest,
-    )
+    assert (mine.widest, mine.largest) == (theirs.widest, theirs.largest)
+    # |x|_2 adds up in the order of the features, which is that of their arrival
+    assert mine.longest == pytest.approx(theirs.longest, rel=1e-14)
 
 
 def fixed_sums_agree(learner: Any, alone: Any) -> None:

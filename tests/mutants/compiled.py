@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 QUICK = ("-DCMAKE_CXX_FLAGS=-DNOREGRET_BASELINE", "-DNOREGRET_OPTIMISE=-O0")  # the same bits
@@ -16,13 +18,23 @@ sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswit
 """
 
 
-def build(folder: Path) -> None:
+def copied(root: Path, folder: Path, flags: Sequence[str] = QUICK) -> Path:
+    """A scratch copy of the tree, compiled."""
+    folder.mkdir(parents=True)
+    for name in ("src", "native", "tests", "pyproject.toml", "README.md"):
+        copy = shutil.copytree if (root / name).is_dir() else shutil.copy2
+        copy(root / name, folder / name)
+    build(folder, flags)
+    return folder
+
+
+def build(folder: Path, flags: Sequence[str] = QUICK) -> None:
     """Compile what has changed since the last time, into the package of the copy."""
     tools = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"}
     if not (folder / "build").is_dir():
         given = shlex.split(os.environ.get("CMAKE_ARGS", ""))
         python = f"-DPython_EXECUTABLE={sys.executable}"
-        make = ["cmake", "-G", "Ninja", "-S", "native", "-B", "build", python, *QUICK, *given]
+        make = ["cmake", "-G", "Ninja", "-S", "native", "-B", "build", python, *flags, *given]
         subprocess.run(make, cwd=folder, env=tools, check=True, stdout=subprocess.DEVNULL)
         (folder / "src" / "sitecustomize.py").write_text(PREFER)  # for processes of the tests
     subprocess.run(["ninja", "--quiet", "-C", "build"], cwd=folder, env=tools, check=True)

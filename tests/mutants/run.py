@@ -87,18 +87,6 @@ class Run:
     limit: float = 0.0
 
 
-def copied(number: int, base: Path) -> Path:
-    """A scratch copy of the tree, compiled."""
-    folder = base / f"tree{number}" / ROOT.name
-    folder.mkdir(parents=True)
-    for name in ("src", "native", "tests", "pyproject.toml", "README.md"):
-        source = ROOT / name
-        copy = shutil.copytree if source.is_dir() else shutil.copy2
-        copy(source, folder / name)
-    compiled.build(folder)
-    return folder
-
-
 def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
     """Compile what changed and run the tests in the scratch copy; never returns."""
     os.setsid()
@@ -212,7 +200,7 @@ def main() -> int:
 
 def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, str], str]) -> int:
     """All mutants, so many at a time; print what became of each, then the survivors."""
-    free = [copied(k, base) for k in range(jobs)]
+    free = [compiled.copied(ROOT, base / f"tree{k}" / ROOT.name) for k in range(jobs)]
     usual: dict[tuple[str, ...], float] = {}
     survived: list[Mutant] = []
     running: dict[int, Run] = {}

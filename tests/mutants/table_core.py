@@ -108,8 +108,8 @@ MUTANTS = {
                 "a window forgets S wrongly",
             ),
             ("return 1.0 + max(residual, 0.0)", "return 1.0 + residual", "spreads below 1"),
-            ("if residual < -1e3 * EPS", "if residual < -1e12 * EPS", "no kernel is refused"),
-            ("if least < 1.0 - 1e3 * EPS", "if least < -1e3 * EPS", "a replay takes any matrix"),
+            ("if residual < -CLAMPED *", "if residual < -1e9 * CLAMPED *", "no kernel is refused"),
+            ("if least < 1.0 - CLAMPED *", "if least < -CLAMPED *", "a replay takes any matrix"),
             (
                 "self.prior = float(priors[T])",
                 "self.prior = float(priors[T - 1])",
@@ -145,11 +145,11 @@ MUTANTS = {
             ("LEVERAGE = 1e3 ", "LEVERAGE = 1e15 ", "blocks of any leverage"),
             ("TILT = 1e4 ", "TILT = 1e15 ", "blocks of collinear columns"),
             (
-                "fit[0] += float((left * left).sum())",
-                "fit[0] = float((left * left).sum())",
+                "fit[0] += float((rows[:, n:] ** 2).sum())",
+                "fit[0] = float((rows[:, n:] ** 2).sum())",
                 "the last block's fit",
             ),
-            ("np.tril(L, -1) @ s", "np.tril(L) @ s", "a block looks ahead"),
+            ("np.tril(G, -1) @ s", "np.tril(G) @ s", "a block looks ahead"),
             ("return start + failed", "return failed", "the row that failed"),
             (
                 "    G[np.diag_indices(B)] += 1.0\n",

@@ -9,8 +9,8 @@ MUTANTS = {
         POOL,
         [
             (
-                "cells[mixing.STAY] = np.log1p(-share * (1.0 - prior))",
-                "cells[mixing.STAY] = np.log1p(-share)",
+                "cells[mixing.STAY] = _stay(share, 1.0 - prior)",
+                "cells[mixing.STAY] = _stay(share, np.ones(prior.size))",
                 "what it costs to stay",
             ),
             ("cells[mixing.PRIOR, :-1] += math.log1p(-weight)", "pass", "a joiner takes nothing"),
@@ -20,7 +20,7 @@ MUTANTS = {
                 "a joiner has paid nothing",
             ),
             (
-                "max(book[mixing.REACH, 1] - 1.0 / book[mixing.RATE, 0], 0.0)",
+                "max(book[mixing.REACH, 1] - last, 0.0)",
                 "book[mixing.REACH, 1]",
                 "one stay too many",
             ),
@@ -55,8 +55,8 @@ MUTANTS = {
                 "switches",
             ),
             (
-                "np.log1p(-totals.share * -np.expm1(cells[mixing.PRIOR]))",
-                "np.log1p(-totals.share * cells[mixing.PRIOR])",
+                "_stay(totals.share, -np.expm1(cells[mixing.PRIOR]))",
+                "_stay(totals.share, cells[mixing.PRIOR])",
                 "what it costs to stay after a joiner",
             ),
         ],

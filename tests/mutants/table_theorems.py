@@ -101,8 +101,8 @@ MUTANTS = {
                 "an equality claimed as a bound",
             ),
             (
-                "scale=abs(s.log_loss(0.0)) +",
-                "scale=1e6 * abs(s.log_loss(0.0)) +",
+                "factor=1.0 / (2.0 * s.noise_var),",
+                "factor=1e6 / (2.0 * s.noise_var),",
                 "Bayes's tolerance times a million",
             ),
             (
@@ -126,7 +126,12 @@ MUTANTS = {
                 '"AAR, leverage form", s.totals.log_det',
                 "log det for leverage, AAR",
             ),
-            ("c * c * s.priors", "c * s.priors", "c for c^2"),
+            ('{number}", c * c * s.priors', '{number}", c * s.priors', "c for c^2"),
+            (
+                'horizon form", c * c * s.priors',
+                'horizon form", c * s.priors',
+                "c for c^2, clipped",
+            ),
             ("bound=t.fit + t.charge - t.relief", "bound=t.fit + t.charge", "AAR's relief dropped"),
             (
                 "total = t.missed + t.squared_norms",
@@ -183,8 +188,8 @@ MUTANTS = {
                 "one outcome's constant",
             ),
             (
-                '_either("|x|_inf", "X", self.feature_bound, self.totals.widest)',
-                '_either("|x|_inf", "X", self.feature_bound, self.totals.longest)',
+                '_either(self._of("|x|_inf"), "X", self.feature_bound, self.totals.widest)',
+                '_either(self._of("|x|_inf"), "X", self.feature_bound, self.totals.longest)',
                 "|x|_2 for |x|_inf",
             ),
         ],
@@ -192,7 +197,12 @@ MUTANTS = {
     "certificates.py": (
         LINEAR,
         [
-            ("ROUNDING = 1e-9", "ROUNDING = 1e-5", "tolerance"),
+            ("STEPS = 16.0", "STEPS = 1e5", "tolerance"),
+            (
+                "if any(check.ok is False for check in self.audit):",
+                "if False:",
+                "failed audits are ignored",
+            ),
             (
                 "return self.slack >= -self.allowance",
                 "return self.slack >= -abs(self.loss)",
@@ -209,7 +219,7 @@ MUTANTS = {
                 "one assumption is enough",
             ),
             (
-                "if not all(map(math.isfinite, (loss, comparator, bound))):",
+                "if not all(map(math.isfinite, (loss, comparator, bound, taken or 0.0))):",
                 "if not math.isfinite(loss):",
                 "infinite bounds",
             ),
@@ -481,7 +491,7 @@ MUTANTS = {
                 "experts out of reach",
             ),
             (
-                "abs(c.loss - paid) <= CLOSE * abs(paid) and",
+                "c.about == _about(game) and",
                 "True and",
                 "a certificate of another loss is chained",
             ),

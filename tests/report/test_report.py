@@ -188,6 +188,8 @@ def test_rows_one_by_one_or_at_once_give_the_same_recording(monkeypatch) -> None
             std=nothing,
             loss=replay.loss,
             spread=replay.spread,
+            low=nothing,
+            high=nothing,
         )
     assert [one.row for one in one_by_one.path()] == [one.row for one in at_once.path()]
     for key in at_once.curves:
@@ -221,13 +223,13 @@ def test_what_a_learner_does_not_have_is_left_out() -> None:
     X, y = rounds(60)
     page = report.page([report.play(nr.AAR(), X, y)], title="plain")
     keys = [chart["key"] for chart in charts_of(page)]
-    assert keys == ["losses", "certificate", "forecasts", "coefficients", "leverage"]
+    assert keys == ["forecasts", "losses", "certificate", "coefficients", "leverage"]
     assert 'id="weights"' not in page
     assert 'href="#calibration"' not in page
     both = [report.play(nr.BayesianRidge(), X, y), report.play(nr.Auto(), X, y)]
     keys = [chart["key"] for chart in charts_of(report.page(both))]
     assert keys == [
-        *("losses", "certificate", "certificate", "forecasts", "calibration"),
+        *("forecasts", "losses", "certificate", "certificate", "calibration"),
         *("coefficients", "weights", "leverage"),
     ]
 
@@ -253,7 +255,10 @@ def test_a_learner_far_off_is_drawn_on_request_and_named() -> None:
     runs = [report.play(lost, X, y, name="lost"), report.play(good, X, y, name="good")]
     (chart,) = (c for c in charts_of(report.page(runs)) if c["key"] == "losses")
     series = chart["choices"][0]["views"][0]["series"]
-    assert [(one["name"], one["off"]) for one in series] == [("good", False), ("lost", True)]
+    assert [(one["name"], one["off"]) for one in series] == [
+        *(("good", False), ("lost", True)),
+        *(("mean so far", True), ("last value", True)),
+    ]
     assert chart["choices"][0]["note"].endswith("shown on a click: lost.")
 
 
@@ -325,7 +330,7 @@ def test_nothing_from_data_becomes_markup(tmp_path: Path) -> None:
         found = Tags(text)
         assert "img" not in [tag for tag, _ in found.tags]
         assert not [a for _, have in found.tags for a in have if a.startswith("on")]
-        assert [tag for tag, _ in found.tags].count("script") == 2
+        assert [tag for tag, _ in found.tags].count("script") == 3
         assert HOSTILE in json.dumps(charts_of(text), ensure_ascii=False).replace('\\"', '"')
     skeleton = [tag for tag, _ in Tags(plain).tags if tag not in ("dt", "dd")]
     assert [tag for tag, _ in Tags(ours).tags if tag not in ("dt", "dd")] == skeleton
@@ -390,13 +395,18 @@ def test_a_report_of_next_to_nothing(tmp_path: Path, capsys) -> None:
     assert "Nothing is proved" in page
     one = report.play(nr.AAR(), [[1.0]], [1.0])
     assert [chart["key"] for chart in charts_of(report.page([one]))] == [
-        *("losses", "forecasts", "leverage"),
+        *("forecasts", "losses", "leverage"),
     ]
     frame = stream(5).with_columns(y=pl.lit(None, dtype=pl.Float64))
     data, path = write(frame, tmp_path / "data.csv"), tmp_path / "page.html"
-    assert noregret("run", data, "-y", "y", "--report", path) == 0
+    assert noregret("run", data, "-y", "y", "--report", path) == 2
+    assert "the target 'y' has no value in any row" in capsys.readouterr().err
+    state = ("--state", tmp_path / "s.nr")
+    known = write(stream(5, seed=1), tmp_path / "known.csv")
+    assert noregret("run", known, "-y", "y", "-q", *state) == 0
+    assert noregret("run", data, *state, "--report", path) == 0
     assert capsys.readouterr().out.rstrip().endswith("page.html")
-    assert [chart["key"] for chart in charts_of(path.read_text())] == ["forecasts"]
+    assert "forecasts" in [chart["key"] for chart in charts_of(path.read_text())]
     report.write(path, [one], title="caf\udce9.csv")
     assert "caf&#56553;.csv" in path.read_text(encoding="utf-8")
 

@@ -165,6 +165,7 @@ from noregret.errors import SnapshotError
 from noregret.snapshot import extra_in
 for name in nr.__all__:
     getattr(nr, name)
+import sklearn.gaussian_process.kernels  # a file may name its kernels, which then are loaded
 
 def status(key):
     for line in open("/proc/self/status"):

@@ -279,12 +279,21 @@ def test_integers_that_float64_cannot_hold_are_bad(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="row 2, column 'a'"):
         rounds(Source(str(path)))
     pl.DataFrame({"a": [1.0, float("nan")], "y": [1.0, 2.0]}).write_parquet(path)
-    with pytest.raises(SourceError, match="row 2, column 'a': nan is not a finite"):
+    with pytest.raises(SourceError, match="row 2, column 'a': the value is missing"):
         rounds(Source(str(path)))
-    with pytest.raises(SourceError, match="the value is missing"):
-        rounds(Source(str(path), missing_words=["NaN"]))
+    assert rounds(Source(str(path)), missing="last")[1].tolist() == [[1], [1]]
+    pl.DataFrame({"a": [1.0, float("inf")], "y": [1.0, 2.0]}).write_parquet(path)
+    with pytest.raises(SourceError, match="row 2, column 'a': inf is not a finite"):
+        rounds(Source(str(path)))
     pl.DataFrame({"a": [[1], [2]], "y": [1.0, 2.0]}).write_parquet(path)
     with pytest.raises(SourceError, match="column 'a' holds neither numbers nor text"):
+        rounds(Source(str(path)))
+
+
+def test_whole_numbers_of_json_must_fit(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(f'{{"a":1,"y":1}}\n{{"a":{2**53 + 1},"y":2}}\n')
+    with pytest.raises(SourceError, match="line 2, column 'a': 9007199254740993 is a whole number"):
         rounds(Source(str(path)))
 
 

@@ -8,7 +8,9 @@ CEILING: int
 CHARGE: int
 CLIPPED: int
 CLOSED: int
+CROSS: int
 DRIFT: int
+ENERGY: int
 EXACT_INTEGER: float
 FIT: int
 FRESH: int
@@ -17,10 +19,13 @@ LARGEST_FEATURE: float
 LARGEST_OUTCOME: float
 LEVEL: int
 LEVERAGE: int
+LIGHT: int
 LIMIT: int
 LOGDET: int
+LOGWEIGHT: int
 LONGEST: int
 LOSS: int
+MARK: int
 MEAN: int
 MISSED: int
 NORM: int
@@ -32,6 +37,7 @@ OUTCOMES: int
 OVERFLOW: int
 PASSED: int
 PEAK: int
+PROBE: int
 RELIEF: int
 RIDGE: int
 ROOT: int
@@ -42,10 +48,12 @@ RULE: int
 SCALARS: int
 SQUARE: int
 STATUS: int
+STUDENT: int
 U: int
 V: int
 WEIGHTED: int
 WIDEST: int
 WIDTH: int
+WORST: int
 X: int
 Y: int

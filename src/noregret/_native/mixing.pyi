@@ -10,6 +10,7 @@ CHANGES: int
 COST: int
 COURSE: int
 EXCESS: int
+FALLING: float
 GAME: int
 LIKELIHOOD: int
 LOSS: int
@@ -36,6 +37,7 @@ WORST: int
 def beyond(arg0: Matrix, arg1: float, /) -> int: ...
 def forecast(arg0: Matrix, arg1: Matrix, /) -> float: ...
 def leader(arg0: Matrix, arg1: float, /) -> int: ...
+def normal_losses(arg0: Vector, arg1: Vector, arg2: Vector, arg3: Vector, /) -> None: ...
 def replay(
     arg0: Matrix,
     arg1: Matrix,

@@ -16,17 +16,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from river import base, proba
-from sklearn.base import clone
+try:
+    from river import base, proba
+    from sklearn.base import clone
+except ImportError as absent:
+    from noregret.declare.extras import lacking
+
+    raise lacking(absent.name or "river", "noregret.adapters.river") from None
 
 from noregret.certificates import Certificate
+from noregret.declare.extras import module
 from noregret.errors import OutcomeError
 from noregret.gaussian.learners import AAR
 from noregret.glm.labels import label_of
 from noregret.glm.learners import ImproperLogistic
 from noregret.inputs.values import abbreviated
 from noregret.learner.base import Learner
-from noregret.learner.replay import module
 from noregret.types import Outcome, Outcomes
 
 __all__ = ["RiverClassifier", "RiverRegressor"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 TYPE_CHECKING = False  # importing typing takes longer than all of this file
@@ -14,6 +15,7 @@ __all__ = ["COMMANDS", "HELP", "call", "main"]
 # Each command is a module of its own, loaded when it is used.
 COMMANDS = {
     "run": "Forecast a stream with one learner, round by round.",
+    "forecast": "The next steps of a series, with intervals.",
     "compare": "Several learners side by side, in one pass.",
     "models": "The learners: what is proved of each, what it costs.",
     "certify": "The certificates of a state file.",
@@ -31,6 +33,7 @@ Usage: noregret [OPTIONS] COMMAND [ARGS]...
 Options:
   --version   Show the version and exit.
   -h, --help  Show this message and exit.
+  --show-completion [bash|zsh|fish]  How to complete commands, models and columns with TAB.
 
 Commands:
 {_LINES}
@@ -38,7 +41,7 @@ Commands:
   A first try:
     noregret demo
     noregret run data.csv --target y
-    noregret compare data.csv --target y
+    noregret forecast data.csv --target y --steps 24
 
   Every command has examples: noregret run --help.
 
@@ -61,13 +64,19 @@ def call(arguments: Sequence[str] | None = None) -> int:
     0
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given in ([], ["--help"], ["-h"]):
+    completing = "_NOREGRET_COMPLETE" in os.environ  # a shell asks
+    if given in ([], ["--help"], ["-h"]) and not completing:
         sys.stdout.write(HELP)
         return 0
     if given == ["--version"]:
         from noregret import __version__
 
         sys.stdout.write(f"noregret {__version__}\n")
+        return 0
+    if given[:1] == ["--show-completion"]:
+        from noregret.cli.completion import show
+
+        sys.stdout.write(show(given[1] if len(given) > 1 else None))
         return 0
     from noregret.cli.group import invoke
 

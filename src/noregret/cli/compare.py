@@ -6,8 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from noregret.cli.options import Listed, data_options, lagged, output_options, source_of
-from noregret.registry import MODELS, make
+from noregret.cli.grouped import Grouped
+from noregret.cli.options import (
+    Listed,
+    as_json,
+    data_options,
+    encoding_of,
+    forecaster,
+    label_options,
+    lagged,
+    output_options,
+    round_options,
+    source_of,
+)
+from noregret.registry import MODELS, make, settings
 
 if TYPE_CHECKING:
     from noregret.running.player import Playable
@@ -21,7 +33,12 @@ SPREAD = (
     "safe-oslog:start=0.001",
     "auto",
 )
-BINARY = ("bayesian-logistic:method=adf", "map-logistic:history=no", "improper-logistic")
+BINARY = (
+    "auto-classifier",
+    "bayesian-logistic:method=adf",
+    "map-logistic:history=no",
+    "improper-logistic",
+)
 
 EXAMPLES = """\b
 Examples:
@@ -32,8 +49,8 @@ Examples:
 
 \b
 A model is its name, with parameters after colons: aar:drift=0.001:prior_precision=0.1.
-See noregret models. By default a spread of them with Auto, and, where they are installed, the
-usual picks of river and scikit-learn (a scaler and SGD each), which prove nothing.
+See noregret models. By default a spread of them with Auto. --peers adds the usual picks of river
+and scikit-learn (a scaler and SGD each), which prove nothing and take most of the time.
 
 The best is first: the least cumulative square loss, with --binary log loss.
 
@@ -41,32 +58,45 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 """
 
 
-@click.command("compare", epilog=EXAMPLES)
+@click.command("compare", cls=Grouped, epilog=EXAMPLES)
 @data_options
+@round_options
 @click.option("--models", type=Listed(), help="The learners; else a good spread.")
-@click.option("--binary", "--yes-no", "binary", is_flag=True, help="Outcomes are 0 and 1.")
-@click.option("--peers/--no-peers", default=True, help="river and scikit-learn, if installed.")
+@label_options
+@click.option("--peers/--no-peers", default=False, help="Add river and scikit-learn: slow.")
 @output_options
 def command(**options: Any) -> int:
     """Play several learners on DATA side by side: losses, best in hindsight, bounds."""
-    from noregret.cli.peers import peers
-    from noregret.cli.session import Session
     from noregret.errors import ParameterError
 
-    binary, horizon, models = (options.pop(name) for name in ("binary", "horizon", "models"))
-    source, encoding, lags = source_of(options)
-    specs = models or (BINARY if binary else SPREAD)
-    learners: dict[str, Playable] = {}
-    for spec in specs:
-        name, *settings = spec.split(":")
-        pairs = [setting.partition("=") for setting in settings]
+    binary, models = options["binary"], options.pop("models")
+    chosen: dict[str, tuple[str, dict[str, object]]] = {}
+    for spec in models or (BINARY if binary else SPREAD):
+        name, *given = spec.split(":")
+        pairs = [setting.partition("=") for setting in given]
         if name in MODELS and MODELS[name].binary != binary:
             kind = "numbers: leave out --binary" if binary else "0 and 1: add --binary"
             raise ParameterError(f"{name} forecasts outcomes that are {kind}")
-        if spec in learners:
+        if spec in chosen:
             raise ParameterError(f"--models has {spec} twice")
-        learners[spec] = make(name, {key.replace("-", "_"): value for key, _, value in pairs})
+        parameters = {key.replace("-", "_"): value for key, _, value in pairs}
+        chosen[spec] = name, settings(name, parameters)
+    printed = as_json(options)
+    options["series"] = series = "auto" in chosen and not options["lags"]
+    source = source_of(options)
+    horizon = options.pop("horizon")
+    encoding, lags = encoding_of(options)
+    learners: dict[str, Playable] = {spec: make(*one) for spec, one in chosen.items()}
     if options.pop("peers"):
+        from noregret.cli.peers import peers
+
+        click.echo("noregret: --peers learn row by row, which takes its time", err=True)
         learners |= peers(binary=binary)
     learners = {name: lagged(learner, lags, horizon) for name, learner in learners.items()}
-    return Session(source, encoding, learners, binary=binary).run(**options)
+    if series:  # as noregret run has it
+        encoding.series = True
+        usual = {"known": None, "every": None, "intervals": 90.0}
+        learners["auto"] = forecaster({}, [], horizon, usual)
+    from noregret.cli.session import Session
+
+    return Session(source, encoding, learners, binary=binary).run(**options, as_json=printed)

@@ -6,10 +6,12 @@ import contextlib
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from noregret.cli import COMMANDS, HELP
+from noregret.errors import NoRegretError, suggestion
 
 __all__ = ["invoke"]
 
@@ -40,6 +42,19 @@ class Lazy(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; where there is none of that name, say which was meant."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            meant = suggestion(args[0], COMMANDS) or f"; the commands are {', '.join(COMMANDS)}"
+            file = Path(args[0]).is_file() or args[0].endswith((".csv", ".parquet", ".jsonl"))
+            meant = (
+                f"; to forecast a file: noregret run {args[0]} --target COLUMN" if file else meant
+            )
+            ctx.fail(f"there is no command {args[0]!r}{meant}")
+        return super().resolve_command(ctx, args)
+
     def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002
         """The same as without Click."""
         return HELP.rstrip()
@@ -67,8 +82,6 @@ def invoke(arguments: list[str]) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as wrong:
-        from noregret.errors import NoRegretError
-
         if not isinstance(wrong, NoRegretError | OSError | MemoryError):
             raise
         return _complain(" ".join(str(wrong).split()) or type(wrong).__name__)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from noregret.cli.output import Lines, Mark, Output, Parquet, Written, placed
+from noregret.declare.extras import module
 from noregret.errors import ParameterError
-from noregret.learner.replay import module
 from noregret.snapshot import files
 from noregret.types import Vector
 

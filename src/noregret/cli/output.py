@@ -10,8 +10,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from noregret.cli.endings import ending
+from noregret.cli.plain_text import csv_text, json_lines
+from noregret.declare.extras import module, optional
 from noregret.errors import ParameterError
-from noregret.learner.replay import module
 from noregret.sources.block import NUMBER, Column, kind_of_text
 from noregret.types import Integers
 
@@ -45,22 +47,32 @@ class Lines(Output):
 
     def __init__(self, file: IO[bytes], kind: str, *, header: bool) -> None:
         self.file, self.kind, self.header = file, kind, header
-        self.polars = module("polars", "writing forecasts")
+        self.polars = optional("polars")  # many rows are faster with it
 
     def write(self, columns: dict[str, Written]) -> None:
         """Append; numbers are written so that they read back as they were."""
-        frame = self.polars.DataFrame({k: self._series(v) for k, v in columns.items()})
         if self.kind == "csv":
-            text = frame.write_csv(include_header=self.header)
-            self.header = False
-        else:
-            text = frame.write_ndjson()
-        self._put(text.encode())
+            columns = {name: _harmless(values) for name, values in columns.items()}
+        self._put((self._text if self.polars is None else self._text_by_polars)(columns).encode())
+        self.header = False
+
+    def _text(self, columns: dict[str, Written]) -> str:
+        if self.kind == "csv":
+            return csv_text(columns, header=self.header)
+        return json_lines(columns)
+
+    def _text_by_polars(self, columns: dict[str, Written]) -> str:
+        frame = self.polars.DataFrame({k: self._series(v) for k, v in columns.items()})
+        text: str = (
+            frame.write_csv(include_header=self.header)
+            if self.kind == "csv"
+            else frame.write_ndjson()
+        )
+        return text
 
     def _series(self, values: Written) -> Any:  # a series of Polars
         if isinstance(values, list):
-            shown = list(map(harmless, values)) if self.kind == "csv" else values
-            return self.polars.Series(shown, dtype=self.polars.String)
+            return self.polars.Series(values, dtype=self.polars.String)
         series = self.polars.Series(values)
         return series.fill_nan(None) if values.dtype == np.float64 else series
 
@@ -108,6 +120,10 @@ class Parquet(Output):
             self.writer.close()
 
 
+def _harmless(values: Written) -> Written:
+    return list(map(harmless, values)) if isinstance(values, list) else values
+
+
 def harmless(text: str | None) -> str | None:
     """Text for a cell of CSV that no spreadsheet takes for a formula; numbers stay as they are.
 
@@ -147,10 +163,7 @@ def open_output(place: str | None, kind: str | None) -> Output:
 def placed(place: str, kind: str | None) -> tuple[Path, str]:
     """A file for forecasts and its format, given or by its name."""
     path = Path(place)
-    endings = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl"}
-    kind = kind or endings.get(path.suffix.lower())
-    if kind is None:
-        raise ParameterError(f"--out {place}: end it in .csv, .parquet or .jsonl, or take - ")
+    kind = kind or ending(place)
     if not path.parent.is_dir():
         raise ParameterError(f"--out {place}: there is no such folder")
     return path, kind

@@ -113,7 +113,9 @@ def sklearn(*, binary: bool) -> Peer:
 
 def peers(*, binary: bool) -> dict[str, Peer]:
     """Those that are installed."""
-    found = {"scikit-learn: scaler, SGD": sklearn(binary=binary)}
+    found = {}
+    if find_spec("sklearn") is not None:
+        found["scikit-learn: scaler, SGD"] = sklearn(binary=binary)
     if find_spec("river") is not None:
         found["river: scaler, SGD"] = river(binary=binary)
     for peer in found.values():

@@ -18,6 +18,7 @@ FILES = {
     "oslog-table2": "ise.csv",
     "oslog-figure2": "",
     "lower-bounds": "",
+    "intervals": "elec2_demand_ar.csv",
     "river-track": "the folder of chick_weights.csv and trump_approval.csv",
     "opera-load": "the folder of opera_electric_load_experts.csv and opera_regional_experts.csv",
 }
@@ -35,6 +36,7 @@ What there is, and the data that it needs:
   oslog-table2   their times, as ratios: ise.csv
   oslog-figure2  sparsity and multicollinearity, simulated, as plots
   lower-bounds   regret on the streams of the lower-bound proofs
+  intervals      ACI, quantile tracker and SF-OGD beside nr.Intervals: elec2_demand_ar.csv
   river-track    river's regression track: folder of chick_weights.csv, trump_approval.csv
   opera-load     merging forecasts of French load: folder of opera_electric_load_experts.csv,
                  opera_regional_experts.csv; pandas must be installed
@@ -83,9 +85,13 @@ def _tables(name: str, data: Path, out: Path, seeds: int) -> list[Shown]:
         from noregret.reproduce import river_track
 
         return river_track.tables({k: _read(p) for k, p in river_track.paths(data).items()})
+    X, y = _read(data / FILES[name] if data.is_dir() else data)
+    if name == "intervals":
+        from noregret.reproduce import intervals
+
+        return intervals.tables(X[:, 0].copy(), y)
     from noregret.reproduce import oslog
 
-    X, y = _read(data / FILES[name] if data.is_dir() else data)
     return oslog.table1(X, y) if name == "oslog-table1" else oslog.table2(X, y)
 
 

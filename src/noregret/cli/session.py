@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from noregret import report as reports
 from noregret.cli import show
 from noregret.cli.apart import keep_apart
 from noregret.cli.lock import locked
+from noregret.cli.notes import notes
 from noregret.cli.output import Mark, Output, Written, named, open_output
-from noregret.errors import SourceError
+from noregret.cli.screen import lines
+from noregret.errors import InputError, ParameterError, SourceError
+from noregret.forecasting.forecaster import Forecaster
 from noregret.running.player import Playable, Player, rounds_of
 from noregret.running.recording import Played, Recording
+from noregret.running.summary import Summary, summarise
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
@@ -29,7 +37,9 @@ __all__ = ["Session"]
 
 
 COLUMNS = ("forecast", "std", "loss", "bound")  # of one learner's output
+SERIES = ("forecast", "low", "high", "loss")  # of a Forecaster's
 MOMENT = 0.2  # seconds that a piece should take at most
+PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at every horizon
 
 
 class Interrupted(Exception):  # noqa: N818  # nothing went wrong
@@ -80,8 +90,9 @@ class Stop:
 class Pace:
     """How many rows the next piece may have: twice as many as long as they are quick."""
 
-    def __init__(self) -> None:
-        self.rows = 16
+    def __init__(self, least: int = 1) -> None:
+        self.least = least  # where a piece costs much beside its rows
+        self.rows = max(least, 16)
 
     @contextmanager
     def taken(self, rows: int) -> Iterator[None]:
@@ -90,7 +101,7 @@ class Pace:
         yield
         seconds = perf_counter() - begin
         if seconds > MOMENT:
-            self.rows = max(1, int(rows * MOMENT / seconds / 2))
+            self.rows = max(self.least, int(rows * MOMENT / seconds / 2))
         elif rows == self.rows and seconds < MOMENT / 2:
             self.rows *= 2
 
@@ -101,7 +112,8 @@ def record(path: str, players: Sequence[Player]) -> None:
     if not folder.is_dir():
         raise SourceError(f"--report {path}: there is no folder {folder}")
     for player in players:
-        player.recording = Recording(player.name, binary=player.binary)
+        every = PIECE if isinstance(player.learner, Forecaster) else 1
+        player.recording = Recording(player.name, binary=player.binary, every=every)
 
 
 def recorded(players: Sequence[Player]) -> list[Recording]:
@@ -119,14 +131,20 @@ class Session:
         self.players = [Player(name, learner, binary=binary) for name, learner in learners.items()]
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
+        self.reading.declared = replace(self.reading.declared, time=encoding.time)
+        self.seen: list[dict[str, Any]] = []  # the files that a state has learned from
+        self.options: dict[str, object] = {}  # what a state file remembers beside the settings
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
-        self.pace = Pace()
+        self.pace = Pace(PIECE if encoding.series else 1)
+        self.quiet = False
         self.resumed = False  # whether a state was of this source
         self.mark: Mark | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
         self.shift = 0  # lines of the pipes that this one goes on from
+        self.steps = 0  # that are forecast after the last row, where that is what is asked for,
+        self.next_out: tuple[str | None, str | None] = None, None  # and where they go
 
     def run(
         self,
@@ -138,9 +156,12 @@ class Session:
         wait: bool = True,
         report: str | None = None,
         quiet: bool = False,
+        proofs: bool = False,
+        as_json: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
         keep_apart(self.source, out=out, state=state, report=report)
+        self.quiet = quiet
         if report is not None:
             record(report, self.players)
         if state is None:
@@ -151,13 +172,21 @@ class Session:
             with locked(state, wait=wait):
                 recall(state, self)
                 self._play_to(out, out_format, Saving(state, save_every))
+        found = []
+        if (report is not None or not quiet or self.steps) and (self.rows or self.steps):
+            found = [self.summary(player) for player in self.players]
+        if self.steps and self.next_out[0] is not None:
+            self.write_next(found[0], *self.next_out)  # before anything is printed
         if report is not None:
             title = f"{self.encoding.target} in {str(self.reading.name).rpartition('/')[2]}"
-            reports.write(report, recorded(self.players), title=title, about=self._about())
+            verdict = found[0] if len(found) == 1 and self.rows else None
+            reports.write(
+                report, recorded(self.players), title=title, about=self._about(), verdict=verdict
+            )
         failed = [c for p in self.players for c in p.certificates() if c.holds is False]
         if not quiet:
-            self._tell(err=out == "-")
-            if report is not None:
+            self._tell(found, err=out == "-", proofs=proofs, as_json=as_json)
+            if report is not None and not as_json:
                 screen = show.console(err=out == "-")
                 screen.print(f"Report: {report}", markup=False, soft_wrap=True)
         for one in failed:
@@ -184,20 +213,22 @@ class Session:
                 output.close()
 
     def _play(self, output: Output, out: str | None, saving: Saving | None) -> None:
-        progress = show.Progress()
+        progress = show.Progress(quiet=self.quiet)
         whole = True  # whether all rows of a piece were taken
         try:
             for piece in self._pieces(saving):
                 whole = False
+                if not self.rows:
+                    time = None if self.encoding.counted else self.encoding.time
+                    for player in self.players:
+                        player.begin(time)
                 with self.pace.taken(len(piece.y)):
                     played = [player.play(piece, self.reading) for player in self.players]
                     with named(out):
                         self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]) + self.shift, True
-                first = self.players[0]
-                bound = None if first.certificate is None else first.certificate.bound
-                progress.tell(self.rows, first.loss, bound)
+                progress.tell(self.rows, self.players[0])
                 if saving is not None and saving.due(self.rows):
                     saving.store(self, output)
                 if self.stop.signal and not self.source.live:  # what a pipe gave is gone from it
@@ -224,7 +255,8 @@ class Session:
             columns["time"] = piece.times
         columns["y"] = piece.y
         if len(played) == 1:
-            columns |= {name: getattr(played[0], name) for name in COLUMNS}
+            names = SERIES if self.encoding.series else COLUMNS
+            columns |= {name: getattr(played[0], name) for name in names}
         else:
             for player, one in zip(self.players, played):
                 columns |= {
@@ -243,37 +275,81 @@ class Session:
         if reading.bad:
             about["left out"] = f"{reading.bad:,} bad {reading.unit}s, the first: {reading.first}"
         learners = [player.learner for player in self.players]
-        ours = [one for one in learners if hasattr(getattr(one, "learner", one), "get_params")]
+        ours = [one for one in learners if hasattr(one, "get_params")]
         about["learners"] = "\n".join(" ".join(repr(one).split()) for one in ours)
         return about
 
-    def _tell(self, *, err: bool) -> None:
+    def summary(self, player: Player) -> Summary:
+        """What came of a learner's run."""
+        try:
+            found = summarise(
+                player,
+                data=str(self.reading.name),
+                target=self.encoding.target,
+                features=list(self.encoding.slots),
+                strict=bool(self.steps),
+            )
+        except InputError as wrong:
+            known = getattr(player.learner, "known", None)
+            if not self.steps or not known:
+                raise
+            raise ParameterError(
+                f"--known {','.join(known)}: {self.reading.name} must end with {self.steps} rows "
+                "that have it and no outcome; without --known its last value is used"
+            ) from wrong
+        found.is_file = not self.source.live and not self.source.database
+        return found
+
+    def _tell(self, found: list[Summary], *, err: bool, proofs: bool, as_json: bool) -> None:
         """What came of it."""
         screen = show.console(err=err)
 
         def say(words: str) -> None:
             screen.print(words, markup=False, soft_wrap=True)
 
-        reading = self.reading
+        reading, first = self.reading, self.players[0]
         if not self.rows:
             say(f"{reading.name}: no new rows")
-            return
-        features = show.count(len(self.encoding.slots), "feature")
-        if lags := getattr(self.players[0].learner, "lags", ()):
-            features += f" and {show.count(len(lags), 'past outcome')}"
-        say(f"{show.count(self.rows, 'row')} of {reading.name}, {features}")
+            if not self.steps:
+                return
+        said = notes(self.encoding, reading, binary=first.binary)
         if reading.bad:
             bad = show.count(reading.bad, f"bad {reading.unit}")
-            say(f"{bad} left out, the first: {reading.first}")
-        for column in self.encoding.left_out:
-            say(f"column {column!r} holds times, which are not features: left out (--calendar)")
-        first = self.players[0]
+            said.insert(0, f"{bad} left out, the first: {reading.first}")
+        if as_json:
+            say(json.dumps(self._as_dict(found, said, proofs=proofs), allow_nan=False, indent=1))
+            return
         if len(self.players) > 1:
+            rows, features = show.count(self.rows, "row"), len(self.encoding.slots)
+            say(f"{rows} of {reading.name}, {show.count(features, 'feature')}")
+            for line in said:
+                say(line)
             screen.print(show.contest(self.players))
-        elif first.rounds:
-            outcomes, loss = show.count(first.rounds, "outcome"), show.number(first.loss)
-            say(f"{first.name}: {outcomes}, loss {loss}, RMSE {show.number(first.rmse)}")
+            return
+        for line in lines(found[0], said, steps=self.steps):
+            say(line)
+        if proofs and first.rounds:
             screen.print(show.certificates(first.certificates()))
+
+    def write_next(self, found: Summary, out: str | None, out_format: str | None) -> None:
+        """Write the forecasts of the steps to come."""
+        coming = found.coming
+        columns: dict[str, Written] = {"time": [one.at for one in coming]}
+        for name in ("forecast", "low", "high"):
+            columns[name] = np.array([getattr(one, name) for one in coming])
+        with named(out):
+            output = open_output(out, out_format)
+            output.write(columns)
+            output.close()
+
+    def _as_dict(self, found: list[Summary], said: list[str], *, proofs: bool) -> dict[str, Any]:
+        """The screen for machines; of several learners, one after the other."""
+        each = []
+        for player, one in zip(self.players, found):
+            proved = [c.to_dict() for c in player.certificates()] if proofs else []
+            each.append(one.to_dict() | {"certificates": proved})
+        result = each[0] if len(each) == 1 else {"learners": each}
+        return result | {"notes": said}
 
 
 def _device(place: str) -> bool:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "certificates", "console", "contest", "count", "exit_code", "grid", "number"]
 
+ROUNDING = 1e-9  # of the largest side of a theorem
+SLOW = 10.0  # seconds after which a run without a terminal says how far it is, and then
+AGAIN = 60.0  # seconds
 HEAD = ["loss", "best in hindsight", "bound", "slack", "holds"]
 
 
@@ -44,9 +47,19 @@ def exit_code(found: Sequence[Certificate]) -> int:
     return 1 if any(one.holds is False for one in found) else 0
 
 
-def number(value: float | None) -> str:
-    """Six digits, or - where there is no number."""
-    return "-" if value is None or value != value else f"{value:,.6g}"
+def number(value: float | None, scale: float = 0.0) -> str:
+    """Three digits, or all before the point; - where there is no number.
+
+    What is nothing but rounding beside `scale` is 0.
+
+    >>> number(1559.7), number(0.0123456), number(-3.6e-12, 40.0), number(None)
+    ('1,560', '0.0123', '0', '-')
+    """
+    if value is None or value != value:
+        return "-"
+    if abs(value) <= ROUNDING * scale or value == 0.0:
+        return "0"
+    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e15 else f"{value:.3g}"
 
 
 def grid(title: str, head: list[str], rows: list[list[str]]) -> Table:
@@ -65,13 +78,29 @@ def grid(title: str, head: list[str], rows: list[list[str]]) -> Table:
 def sides(one: Certificate) -> list[str]:
     """Both sides of a theorem, and whether they agree."""
     values = (one.loss, one.comparator, one.bound, one.slack)
-    return [*map(number, values), {True: "yes", False: "NO", None: "no claim"}[one.holds]]
+    scale = max(
+        (abs(value) for value in values[:3] if value is not None and value == value), default=0.0
+    )
+    return [
+        *(number(value, scale) for value in values),
+        {True: "yes", False: "NO", None: "no claim"}[one.holds],
+    ]
 
 
 def certificates(found: Sequence[Certificate]) -> Table:
     """Both sides of every theorem."""
     rows = [[one.name, one.kind, *sides(one)] for one in found]
     return grid("", ["certificate", "kind", *HEAD], rows)
+
+
+def _naive(player: Player) -> list[list[str]]:
+    """The naive forecasts of the same rows; nothing is proved of them."""
+    found = [one for one in player.baselines.errors()[1:] if one.rmse == one.rmse]
+    rounds = player.baselines.sums[0, 2]
+    return [
+        [one.name, number(one.rmse), number(one.rmse**2 * rounds), *["-"] * 3, "naive"]
+        for one in found
+    ]
 
 
 def contest(players: Sequence[Player]) -> Table:
@@ -90,20 +119,23 @@ def contest(players: Sequence[Player]) -> Table:
                 shown = sides(main)[1:]
             shown[-1] = "NO" if exit_code(found) else sides(main)[-1]
         rows.append([player.name, number(player.rmse), number(paid(player)), *shown])
+    rows += [] if binary else _naive(players[0])
     loss = "log loss" if binary else "square loss"
     return grid("", ["learner", "RMSE", loss, *HEAD[1:]], rows)
 
 
 class Progress:
-    """Rounds, rounds per second, running loss and bound; on a terminal only, once per piece."""
+    """How far a run is: a line on a terminal; where there is none, now and then if it is slow."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         self.bar: Bar | None = None
         self.begin = perf_counter()
+        self.due = None if quiet or sys.stderr is None else self.begin + SLOW
         if sys.stderr is not None and sys.stderr.isatty():
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
+            self.due = None
             self.bar = Bar(
                 TextColumn("{task.description}"),
                 BarColumn(),
@@ -114,14 +146,27 @@ class Progress:
             self.task = self.bar.add_task("forecasting", total=None, words="")
             self.bar.start()
 
-    def tell(self, rounds: int, loss: float, bound: float | None) -> None:
+    def tell(self, rounds: int, player: Player) -> None:
         """How far it is."""
+        now = perf_counter()
         if self.bar is not None:
-            speed = rounds / max(perf_counter() - self.begin, 1e-9)
-            words = f"{rounds:,} rounds, {speed:,.0f}/s, loss {loss:,.6g}, bound {number(bound)}"
-            self.bar.update(self.task, words=words)
+            self.bar.update(self.task, words=progress(rounds, now - self.begin, player))
+        elif self.due is not None and now > self.due:
+            self.due = now + AGAIN
+            words = progress(rounds, now - self.begin, player)
+            sys.stderr.write(f"noregret: {words} after {now - self.begin:,.0f} s\n")
+            sys.stderr.flush()
 
     def close(self) -> None:
         """Leave no trace."""
         if self.bar is not None:
             self.bar.stop()
+
+
+def progress(rounds: int, seconds: float, player: Player) -> str:
+    """Rounds, rounds per second, RMSE; and both sides of the theorem, where it bounds the loss."""
+    words = f"{rounds:,} rows, {rounds / max(seconds, 1e-9):,.0f}/s, RMSE {number(player.rmse)}"
+    one = player.certificate
+    if one is None or one.bound is None or one.kind != "upper bound":
+        return words
+    return f"{words}, loss {number(one.loss)} of at most {number(one.bound)}"

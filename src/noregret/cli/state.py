@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Any
 from noregret import snapshot
 from noregret.cli.output import Mark, Output
 from noregret.errors import ParameterError, SnapshotError
+from noregret.forecasting.forecaster import Forecaster
 from noregret.running.player import Playable
 from noregret.snapshot import files
+from noregret.sources.cells import Numbers
+from noregret.sources.dates import Dates
+from noregret.sources.survey import Style
 
 if TYPE_CHECKING:
     from noregret.cli.session import Session
@@ -25,7 +29,9 @@ __all__ = ["Saving", "recall"]
 HEAD = 1 << 16  # bytes at the beginning of a file that tell whether it is still the same
 OFTEN = 30.0  # seconds after which a state is written, however few the rows,
 SHARE = 20.0  # or so many times as long as it took the last time
-FIELDS = ("target", "features", "time", "calendar", "missing")
+FIELDS = ("target", "features", "time", "calendar", "missing", "drop")
+MOST = 1_000  # files that a state remembers
+LEAST = 200  # bytes that tell a file from another
 
 
 def recall(path: str, session: Session) -> bool:
@@ -35,6 +41,8 @@ def recall(path: str, session: Session) -> bool:
         return False
     learner = snapshot.load(path)
     player = session.players[0]
+    if isinstance(learner, Forecaster) and isinstance(player.learner, Forecaster):
+        player.learner.time = learner.time  # it was found, or is in the options of the run before
     if type(learner) is not type(player.learner) or _chosen(learner) != _chosen(player.learner):
         raise ParameterError(
             f"--state {path} holds {learner!r}, and this run asks for {player.learner!r}: "
@@ -61,9 +69,10 @@ def _chosen(learner: Playable) -> dict[str, str]:
 
 def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
     encoding = session.encoding
-    if kept["run"]["calendar"] and encoding.time is None:
+    if (kept["run"]["calendar"] or encoding.series) and encoding.time is None:
         encoding.time = kept["run"]["time"]  # it was found, not given
     settings = _settings(session)
+    session.seen = [dict(one) for one in kept.get("seen", [])]
     for name, before in kept["run"].items():
         if settings[name] != before:
             raise ParameterError(
@@ -73,12 +82,20 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
     encoding.recall(kept["encoding"])
     encoding.kinds = {str(k): str(v) for k, v in kept["kinds"].items()}
     session.reading.kinds |= encoding.kinds
+    reading, said = session.reading, session.reading.declared.dates
+    for name, style in ((n, _style(v)) for n, v in kept.get("styles", {}).items()):
+        undecided = isinstance(style, Dates) and bool(style.other)
+        reading.styles[name] = said if undecided and said is not None else style
     if (sums := kept.get("running")) is not None:
         session.players[0].resume(sums)
     source, key = kept["source"], session.source.key
     if source["key"] == key:  # a pipe is taken to go on where the last one ended
         session.resumed, session.mark = True, _mark(kept.get("output"))
         session.last = int(source["last"])
+    if "clock" in kept["encoding"]:
+        encoding.clock.recall(kept["encoding"]["clock"], elsewhere=not key or source["key"] != key)
+    if key != source["key"]:
+        _refuse_old(path, session, key)
     if key and source["key"] == key:
         session.reading.past = session.last
         if source["head"] is not None and _head(key, source["head"][0]) != source["head"]:
@@ -86,6 +103,36 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
                 f"{session.source.data} has changed since {path} was written: its beginning is "
                 "not what it was; give another --state"
             )
+
+
+def _refuse_old(path: str, session: Session, key: str) -> None:
+    """Refuse a file that was learned before, or begins like one; --late says what else to do."""
+    for one in session.seen:
+        size = int(one["head"][0]) if one["head"] else 0
+        if size < LEAST or _head(key, size) != one["head"]:
+            continue
+        last, late = int(one["last"]), session.encoding.clock.late
+        if late == "refuse":
+            same = "was learned" if one["key"] == key else f"begins like {one['key']}, learned"
+            raise ParameterError(
+                f"{session.source.data} {same} before, up to {session.reading.unit} {last}, says "
+                f"--state {path}: --late skip learns what follows, --late learn all of it again"
+            )
+        if late == "skip":
+            session.reading.past = max(session.reading.past, last)
+            session.encoding.clock.edge = None  # rows that were learned are told by their lines
+
+
+def _style(kept: list[str]) -> Style:
+    """How a column's cells are written."""
+    kind, *rest = map(str, kept)
+    return Numbers(*rest) if kind == "numbers" else Dates(*rest)
+
+
+def _styled(style: Style) -> list[str]:
+    if isinstance(style, Numbers):
+        return ["numbers", style.decimal, style.thousands]
+    return ["dates", style.form, style.other]
 
 
 def _mark(kept: dict[str, Any] | None) -> Mark | None:
@@ -100,11 +147,18 @@ def _store(path: str, session: Session, mark: Mark | None) -> None:
     """Write the state file, whole or not at all; `mark` says how far the output is on the disk."""
     key = session.source.key
     running = session.players[0].running
+    source: dict[str, Any] = {"key": key, "last": session.last, "head": _head(key, HEAD)}
+    seen = [one for one in session.seen if one["key"] != key]
+    known = session.encoding.kinds
+    styles = {k: _styled(v) for k, v in sorted(session.reading.styles.items()) if k in known}
     extra = {
         "run": _settings(session),
+        "options": session.options,
         "encoding": session.encoding.memory(),
         "kinds": dict(sorted(session.encoding.kinds.items())),
-        "source": {"key": key, "last": session.last, "head": _head(key, HEAD)},
+        "styles": styles,
+        "source": source,
+        "seen": [*seen, source][-MOST:] if key else seen,
         "output": mark,
         "running": None if running is None else running.stored(),
     }

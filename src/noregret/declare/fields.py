@@ -18,7 +18,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+
+from noregret.declare.record import Record
 
 __all__ = [
     "AnyLearner",
@@ -62,14 +63,13 @@ def require_spread(keys: Iterable[Hashable], called: str = "keys") -> None:
     require(most <= ALIKE, f"has {most} {called} with the same hash")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(Record, kw_only=True):
     """One field: its name in the file, and the slot or slots that it comes from."""
 
     of: str | tuple[str, ...] | None = None  # several slots need `stored`
+    later: bool = False  # files of before lack it: None, and then it is not written either
 
 
-@dataclass(frozen=True, slots=True)
 class Array(Field):
     """An array of float64.
 
@@ -83,7 +83,6 @@ class Array(Field):
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Part(Field):
     """Another stored object, of one of these kinds; `size` is the letter for its `size`."""
 
@@ -93,7 +92,6 @@ class Part(Field):
     size: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Parts(Field):
     """A list of stored objects."""
 
@@ -101,7 +99,6 @@ class Parts(Field):
     kinds: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class AnyLearner(Field):
     """A learner of any kind; one that files cannot hold is refused by name when it is written."""
 
@@ -109,7 +106,6 @@ class AnyLearner(Field):
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Group(Field):
     """Fields within these that are no object of their own kind; `type_` declares them."""
 
@@ -117,7 +113,6 @@ class Group(Field):
     type_: type
 
 
-@dataclass(frozen=True, slots=True)
 class Groups(Field):
     """A list of such groups."""
 
@@ -125,7 +120,6 @@ class Groups(Field):
     type_: type
 
 
-@dataclass(frozen=True, slots=True)
 class Count(Field):
     """A whole number within limits."""
 
@@ -135,7 +129,6 @@ class Count(Field):
     squared: bool = False  # as many numbers as its square follow in the file
 
 
-@dataclass(frozen=True, slots=True)
 class Real(Field):
     """A float within limits."""
 
@@ -144,14 +137,12 @@ class Real(Field):
     high: float = math.inf
 
 
-@dataclass(frozen=True, slots=True)
 class Truth(Field):
     """True or False."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Word(Field):
     """A text, one of the choices if there are some."""
 
@@ -159,7 +150,6 @@ class Word(Field):
     choices: Iterable[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Value(Field):
     """Whatever the user chose: plain values, stored objects, functions that are given back."""
 
@@ -167,7 +157,6 @@ class Value(Field):
     called: str | None = None  # in messages and for `load(path, called=...)`
 
 
-@dataclass(frozen=True, slots=True)
 class Labels(Field):
     """A list of names, all different: text, numbers, whatever a dictionary takes."""
 
@@ -175,14 +164,12 @@ class Labels(Field):
     called: str  # in messages: "the feature name"
 
 
-@dataclass(frozen=True, slots=True)
 class Points(Field):
     """Inputs of a kernel: a matrix of vectors, or a list of objects."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Records(Field):
     """A list of records, each of as many values; `called` says what each is in messages."""
 
@@ -190,7 +177,6 @@ class Records(Field):
     called: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Special(Field):
     """A field with a form of its own: `form` has `write(writer, value)` and `read(fields)`."""
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
+from noregret.declare.record import Record
 from noregret.errors import ParameterError, abbreviated
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Budget",
     "Choice",
     "Flag",
+    "Fractions",
     "Kind",
     "Number",
     "Parameter",
@@ -36,14 +37,13 @@ __all__ = [
 ]
 
 
-class Kind:
+class Kind(Record):
     """Which values a parameter takes.
 
     `check` gives the value as learners use it, or a ParameterError that names the parameter; `read`
     gives the value in a text, or a ValueError.
     """
 
-    __slots__ = ()
     metavar: ClassVar[str] = "TEXT"  # what stands for a value in the help of a command
 
     def check(self, name: str, value: object) -> object:  # noqa: ARG002  # children look at it
@@ -62,7 +62,6 @@ def _refused(name: str, value: object, words: str) -> ParameterError:
     return ParameterError(f"{name} = {abbreviated(value)}: it must be {words}")
 
 
-@dataclass(frozen=True, slots=True)
 class Number(Kind):
     """A real number within limits.
 
@@ -96,7 +95,29 @@ class Number(Kind):
         return float(text)
 
 
-@dataclass(frozen=True, slots=True)
+class Share(Kind):
+    """A number from 0 to less than 1, or the word that stands for 1/(t + 1) after round t.
+
+    >>> Share().check("share", "falling")
+    'falling'
+    """
+
+    number: ClassVar[Number] = Number(
+        0.0, math.nextafter(1.0, 0.0), 'a number from 0 to less than 1, or "falling": 1/(t + 1)'
+    )
+    metavar: ClassVar[str] = "NUMBER|falling"
+
+    def check(self, name: str, value: object) -> float | str:
+        """The number as a float, or the word."""
+        if isinstance(value, str) and value == "falling":
+            return value
+        return self.number.check(name, value)
+
+    def read(self, text: str) -> float | str:
+        """The number in a text, or the word."""
+        return text if text == "falling" else float(text)
+
+
 class Schedule(Kind):
     """A number, or a function of the round, whose values are checked when it is asked."""
 
@@ -112,7 +133,6 @@ class Schedule(Kind):
         return float(text)
 
 
-@dataclass(frozen=True, slots=True)
 class Whole(Kind):
     """A whole number within limits."""
 
@@ -134,7 +154,6 @@ class Whole(Kind):
         return int(text)
 
 
-@dataclass(frozen=True, slots=True)
 class Wholes(Kind):
     """A list of whole numbers, no two of them the same."""
 
@@ -154,7 +173,33 @@ class Wholes(Kind):
         return [int(one) for one in text.split(",")]
 
 
-@dataclass(frozen=True, slots=True)
+class Fractions(Kind):
+    """A number between 0 and 1, or a list of them, no two of them the same.
+
+    >>> Fractions().check("coverage", 0.9), Fractions().check("coverage", [0.5, 0.9])
+    ([0.9], [0.5, 0.9])
+    """
+
+    smallest: float = 1e-6  # as close to 0 and 1 as they may be
+    metavar: ClassVar[str] = "P,P,..."
+
+    def check(self, name: str, value: object) -> list[float]:
+        """The numbers as a list of floats."""
+        words = f"a number between 0 and 1 ({self.smallest:g} away from both), or a list of such"
+        each = Number(self.smallest, 1.0 - self.smallest, words)
+        if isinstance(value, Real):
+            return [each.check(name, value)]
+        if isinstance(value, list | tuple) or getattr(value, "ndim", 0) == 1:
+            taken = [each.check(name, one) for one in value]  # type: ignore[attr-defined]  # so it has
+            if 0 < len({*taken}) == len(taken) <= 1000:
+                return taken
+        raise _refused(name, value, f"{words}, none twice")
+
+    def read(self, text: str) -> list[float]:
+        """The numbers in a text, with commas between them."""
+        return [float(one) for one in text.split(",")]
+
+
 class Flag(Kind):
     """True or False."""
 
@@ -174,7 +219,6 @@ class Flag(Kind):
         return text.lower() in ("yes", "true")
 
 
-@dataclass(frozen=True, slots=True)
 class Choice(Kind):
     """One of several words."""
 
@@ -187,7 +231,6 @@ class Choice(Kind):
         raise ParameterError(f"{name} = {abbreviated(value)}: give one of {', '.join(self.words)}")
 
 
-@dataclass(frozen=True, slots=True)
 class Range(Kind):
     """Y for [-Y, Y], a pair (lo, hi), or None.
 
@@ -226,7 +269,6 @@ class Range(Kind):
         return ends[0] if len(ends) == 1 else (ends[0], ends[1])
 
 
-@dataclass(frozen=True, slots=True)
 class Passes(Kind):
     """A whole number, or infinity for the limit."""
 
@@ -244,7 +286,6 @@ class Passes(Kind):
         return math.inf if text == "inf" else int(text)
 
 
-@dataclass(frozen=True, slots=True)
 class Budget(Kind):
     """A budget as name:size[:width]; the learner checks which ones it takes."""
 
@@ -266,8 +307,7 @@ class Budget(Kind):
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """One name: its kind, and a line of help."""
 
     kind: Kind
@@ -282,7 +322,7 @@ class Parameter:
 
 
 POSITIVE = Number(1e-300, 1e300, "a number > 0 (1e-300 to 1e300)")
-SHARE = Number(0.0, math.nextafter(1.0, 0.0), "a number from 0 to less than 1")
+SHARE = Share()
 LAG = Whole(1, 100_000, "a whole number, 1 to 100,000")
 
 PARAMETERS: dict[str, Parameter] = {
@@ -313,7 +353,9 @@ PARAMETERS: dict[str, Parameter] = {
         "least |w| in OSLOG's D: no weight is ever lost",
     ),
     "loss": Parameter(Choice(("square", "log", "brier")), "square, log or brier"),
-    "share": Parameter(SHARE, "how much weight returns to the prior after each round"),
+    "share": Parameter(SHARE, "weight that returns to the prior after each round, or falling"),
+    "level": Parameter(Text(), "of pinball loss, between 0 and 1: which quantile"),
+    "width": Parameter(POSITIVE, "of Huber loss: errors beyond it cost in proportion"),
     "outcome_range": Parameter(Range(), "Y for [-Y, Y], or LO,HI; learned where it is not given"),
     "kernels": Parameter(Flag(), "let polynomials and random cosines join in"),
     "prior_var": Parameter(POSITIVE, "variance of the prior on the weights"),
@@ -337,6 +379,14 @@ PARAMETERS: dict[str, Parameter] = {
         Whole(2, 10**9, "a whole number >= 2"), "how many particles method smc keeps"
     ),
     "seed": Parameter(Whole(0, 2**128, "a whole number >= 0"), "where random numbers start"),
+    "norm_bound": Parameter(
+        Number(1e-100, 1e100, "a number > 0 (1e-100 to 1e100)"), "largest |x|, or sqrt k(x, x)"
+    ),
+    "precisions": Parameter(
+        Whole(1, 60, "a whole number from 1 to 60"),
+        "how many prior precisions, each twice the last",
+    ),
+    "copies": Parameter(Flag(), "a copy of the learner for each forecast that waits"),
     "max_pending": Parameter(
         Whole(1, 2**53, "a whole number of at least 1"), "how many forecasts may wait"
     ),
@@ -345,7 +395,23 @@ PARAMETERS: dict[str, Parameter] = {
     "lags": Parameter(
         Wholes(LAG), "which past outcomes are features, such as [1, 2]; 1 is the last one known"
     ),
+    "coverage": Parameter(Fractions(), "how often intervals should cover, such as 0.9"),
+    "levels": Parameter(Fractions(), "levels of quantiles, such as 0.1,0.5,0.9"),
+    "forecast": Parameter(Text(), "where in x somebody else's forecast is"),
     "horizon": Parameter(LAG, "how many rounds ahead"),
+    "time": Parameter(Text(), "the column with times; without it rows are counted"),
+    "every": Parameter(Text(), 'the step between rows, such as "30 min"; inferred if not given'),
+    "calendar": Parameter(Text(), 'auto, or some of "day", "week", "year" as features'),
+    "known": Parameter(
+        Text(), "features that are known at the forecast's time; the others are late"
+    ),
+    "intervals": Parameter(
+        Number(1.0, 99.9, "a percentage from 1 to 99.9"), "coverage of the intervals, in percent"
+    ),
+    "gaps": Parameter(Choice(("fill", "refuse")), "steps without a row: fill or refuse"),
+    "late": Parameter(
+        Choice(("refuse", "skip")), "rows that are not after the last one: refuse or skip"
+    ),
     "experts": Parameter(Text(), "learners, functions and names of forecasts in x"),
     "prior": Parameter(Text(), "weights of the experts before the first round"),
     "domain": Parameter(Text(), "(x1, x2): the box that inputs are in, for the quadrature error"),

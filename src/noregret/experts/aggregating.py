@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret import losses
 from noregret._native.mixing import LIKELIHOOD
@@ -20,7 +19,8 @@ from noregret.experts.pool import Pool
 from noregret.experts.reading import SMALLEST, prior_of
 from noregret.experts.state import PoolState
 from noregret.experts.theorems import statements
-from noregret.learner.base import NotFitted, OnlineLearner
+from noregret.learner.base import OnlineLearner
+from noregret.learner.estimator import Regressor, not_fitted
 from noregret.learner.state import State
 from noregret.losses import Game
 from noregret.types import Mixture, Outcome, Outcomes, Row, Table
@@ -31,7 +31,7 @@ S = TypeVar("S", bound=State)
 WEIGHT = Number(5e-324, math.nextafter(1.0, 0.0), "a number between 0 and 1")
 
 
-class MixingLearner(RegressorMixin, OnlineLearner[S]):  # type: ignore[misc]  # scikit-learn is untyped
+class MixingLearner(Regressor, OnlineLearner[S]):
     """What pools and Auto share: experts by name, each with a weight and a loss."""
 
     def _experts(self) -> tuple[Iterable[str], Pool]:
@@ -69,7 +69,7 @@ class PoolLearner(MixingLearner[PoolState]):
 
     experts: Any  # of a Safe learner, a property
     prior: object = None
-    share: float = 0.0
+    share: float | str = 0.0
     STATE: ClassVar[Group] = Group("state", PoolState)
     _merge_refusal = "its weights rest on losses that the experts paid in the order of one stream"
 
@@ -119,6 +119,7 @@ class PoolLearner(MixingLearner[PoolState]):
                 )
             state.members = state.members | {label: member(expert, state.pool.size)}
             state.pool, self._state = larger, state
+            state.renew()
 
     @property
     def experts_(self) -> dict[str, object]:
@@ -132,7 +133,7 @@ class PoolLearner(MixingLearner[PoolState]):
         with self._lock:
             width = self._learned().width
         if width is None:
-            raise NotFitted("no expert of this pool counts its features")
+            raise not_fitted("no expert of this pool counts its features")
         return width
 
 
@@ -156,7 +157,10 @@ class AggregatingAlgorithm(PoolLearner):
         times the first width that was seen; the certificate adds what rounds beyond it cost.
     loss : "square", "log" (distributions or probabilities) or "brier" (probabilities).
     share : Fixed Share: this part of all weight returns to the prior after each round, so that
-        experts may take turns; the certificate compares with sequences of experts.
+        experts may take turns.  The certificate compares with sequences of experts; with k changes
+        they cost (hi-lo)^2/2 times (k+1) ln N + k ln 1/s + (T-1-k) ln 1/(1-s+s/N): the last term
+        is linear in T.  "falling" is 1/(t+1) after round t and asks for no rate:
+        (k+1) (ln N + ln T) for every k at once.
     prior : weights before the first round, by expert; equal by default.
 
     An expert whose forecast is None, absent or NaN sleeps: its weight stays as it is.
@@ -181,7 +185,7 @@ class AggregatingAlgorithm(PoolLearner):
         *,
         outcome_range: object = None,
         loss: str = "square",
-        share: float = 0.0,
+        share: float | str = 0.0,
         prior: object = None,
     ) -> None:
         self.experts = experts

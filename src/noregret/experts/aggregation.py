@@ -1,33 +1,33 @@
-"""Aggregating a table of forecasts: replays of pools, and what could have been in hindsight."""
+"""Replays of pools, and what could have been in hindsight."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.declare.parameters import SHARE
+from noregret.declare.extras import module
 from noregret.errors import NotLearnedError
 from noregret.experts.comparators import Comparator, best_sequence, combinations
 from noregret.experts.pool import Pool
-from noregret.experts.reading import prior_of, read
 from noregret.experts.theorems import statements, tracking
-from noregret.learner.replay import Replay, library_of, module
-from noregret.losses import game
-from noregret.types import Integers, Matrix, Outcomes, Table, Vector
+from noregret.learner.replay import Replay
+from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["Aggregation", "aggregate", "replayed"]
+__all__ = ["Aggregation", "account", "replayed"]
+
+A = TypeVar("A", bound="Aggregation")
 
 
 @dataclass(frozen=True, eq=False)
 class Aggregation(Replay):
     """A replay of a pool: also the weights of the experts, and comparators in hindsight.
 
-    >>> import numpy as np
-    >>> result = aggregate(np.array([[0.0, 1.0], [0.2, 0.8]]), [1.0, 1.0], outcome_range=(0, 1))
+    >>> import noregret as nr
+    >>> result = nr.aggregate([[0.0, 1.0], [0.2, 0.8]], [1.0, 1.0], outcome_range=(0, 1))
     >>> result.forecast.round(4), result.weights.round(4).tolist()
     (array([0.5   , 0.7172]), [[0.5, 0.5], [0.1192, 0.8808]])
     >>> [f"{c.name}: {c.loss:.3f}" for c in result.hindsight()]
@@ -95,59 +95,32 @@ class Aggregation(Replay):
         return ax
 
 
-def aggregate(
-    forecasts: Table,
-    y: Outcomes,
-    *,
-    outcome_range: object = None,
-    loss: str = "square",
-    share: float = 0.0,
-    prior: object = None,
-) -> Aggregation:
-    """Merge a T x N table of forecasts by the Aggregating Algorithm, in compiled code.
-
-    forecasts : one column per expert, an array or a frame; NaN where an expert sleeps.  For
-        loss="log" probabilities of outcome 1, or an array T x N x 2 of normal means and variances.
-    y : the outcomes.
-    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds go.
-    share : how much weight goes back to the prior after each round (Fixed Share).
-    prior : weights of the experts before the first round; equal by default.
-
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.uniform(-1, 1, 500)
-    >>> result = aggregate(y[:, None] + rng.normal(0, [0.1, 0.5], (500, 2)), y, outcome_range=1.0)
-    >>> print(result.certificate)
-    Aggregating Algorithm: holds after 500 rounds [upper bound]
-      sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 1/p_j)
-      loss 4.88861, best in hindsight 4.77838, bound 6.16467 (slack 1.28)
-      [x] -1 <= y <= 1, as given
-    """
-    played = game(loss, outcome_range)
-    said, costs, names, ys = read(played, forecasts, y)
-    pool = Pool.start(played, prior_of(prior, names), SHARE.check("share", share))
-    result = replayed(pool, said, costs, ys, names)[1]
-    return replace(result, library=library_of(forecasts))
-
-
 def replayed(
     pool: Pool, said: Matrix, costs: Matrix | None, ys: Vector, names: Sequence[str]
 ) -> tuple[Pool, Aggregation]:
     """A pool after these rounds, and the account of them."""
     after = pool.copy()
-    g, losses, _ = after.replay(said, ys, costs)
+    rounds = after.replay(said, ys, costs)
     found = statements(after.game, after.totals())
-    return after, Aggregation(
-        forecast=g,
+    kept = {"said": said, "y": ys, "costs": costs, "start": pool, "pool": after}
+    return after, account(Aggregation, rounds, found, names, kept)
+
+
+def account(
+    made: type[A],
+    rounds: tuple[Matrix, Vector, Matrix],
+    found: Sequence[Certificate],
+    names: Sequence[str],
+    kept: Mapping[str, Any],
+) -> A:
+    """A replay from forecasts and losses, certificates, and what it keeps of the pool."""
+    return made(
+        forecast=rounds[0],
         mean=None,
         spread=None,
-        loss=losses,
+        loss=rounds[1],
         certificate=found[0],
         experts=tuple(names),
         certificates=tuple(found),
-        said=said,
-        y=ys,
-        costs=costs,
-        start=pool,
-        pool=after,
+        **kept,
     )

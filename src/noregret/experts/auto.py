@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from noregret._native.grid import within
 from noregret._native.layout import EXACT_INTEGER
+from noregret._native.rows import AutoRounds, RenewedRounds
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
 from noregret.declare.fields import Mismatch, Part, Parts
@@ -24,9 +25,10 @@ from noregret.experts.aggregating import MixingLearner
 from noregret.experts.core_grid import CoreGrid
 from noregret.experts.pool import Pool
 from noregret.experts.theorems import certified, statements
-from noregret.experts.units import Units
+from noregret.experts.units import CONSTANT, Units
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import as_mapping, outcome, outcome_column, row
+from noregret.learner.saving import revived
 from noregret.learner.state import VectorState
 from noregret.losses import LARGEST, game
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
@@ -35,7 +37,7 @@ __all__ = ["Auto"]
 
 PRECISIONS = (1e-6, 10.0**-3.5, 1e-1, 10.0**1.5, 1e4)
 DRIFTS = (0.0, 1e-5, 1e-3, 1e-1)
-SHARE = 1e-4
+SHARE = "falling"
 CHUNK = 2048  # rows between which memory is let go
 
 KERNEL_PRECISIONS = (
@@ -57,7 +59,9 @@ class AutoState(VectorState):
     maps: Sequence[FeatureMap]
     cells: Sequence[CoreGrid]  # on the features themselves, then on each map
     pool: Pool
+    fast: RenewedRounds = field(default_factory=RenewedRounds, init=False, repr=False)
 
+    SCRATCH = ("fast",)  # rounds in the arrays of the cells and the pool, which units still fit
     FIELDS = (
         Part("door", ("Positions", "Names"), of="space"),
         Part("units", ("Units",)),
@@ -65,6 +69,9 @@ class AutoState(VectorState):
         Parts("cells", ("Cells",)),
         Part("pool", ("Pool",)),
     )
+
+    def __post_init__(self) -> None:
+        self.renew()
 
     @classmethod
     def start(cls, space: FeatureSpace, outcome_range: object, *, kernels: bool) -> AutoState:
@@ -79,6 +86,9 @@ class AutoState(VectorState):
         N = sum(2 * group.size for group in cells)
         pool = Pool.start(game("square", outcome_range), np.full(N, 1.0 / N), SHARE)
         return cls(space, Units.of(n), maps, cells, pool)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return revived, (AutoState, self.space, self.units, self.maps, self.cells, self.pool)
 
     @classmethod
     def restored(cls, *fields: Any) -> AutoState:
@@ -125,6 +135,26 @@ class AutoState(VectorState):
         return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
 
     # One round ------------------------------------------------------------------------------
+
+    def predict(self, x: Row) -> float:
+        """The forecast at x; nothing is learned."""
+        forecast = self.fast.predict(x)
+        return VectorState.predict(self, x) if forecast is None else forecast
+
+    def learn(self, x: Row, y: Outcome) -> AutoState:
+        """Learn one round; the state that goes on."""
+        if self.fast.learn(x, y):
+            return self
+        state = VectorState.learn(self, x, y)
+        state.renew()
+        return state
+
+    def renew(self) -> None:
+        """Begin compiled rounds anew; with maps there are none."""
+        if not self.maps and isinstance(self.space, Positions | Names):
+            units, arrays = self.units.scale, self.cells[0].arrays
+            rounds = AutoRounds(self.space.reader, units, CONSTANT, *arrays, self.pool, LARGEST)
+            self.fast.renew(rounds)
 
     def inputs(self, xs: Matrix) -> tuple[list[Matrix], Units]:
         """What each group of cells sees of the rows, and what is known of units then."""
@@ -173,7 +203,10 @@ class AutoState(VectorState):
     def predict_rows(self, X: Table) -> Vector:
         """Forecasts at every row; nothing is learned."""
         state, xs = self._in_space(X)
-        said = [state.look(x)[0] for x in xs]
+        if state.maps or not state.units.scale.all():  # each row may set a unit of its own
+            said = [state.look(x)[0] for x in xs]
+        else:
+            said = [state.cells[0].look(row) for row in state.units.measured(xs)[0]]
         return self.pool.predict_rows(np.array(said).reshape(len(said), self.pool.size))
 
     def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
@@ -185,6 +218,7 @@ class AutoState(VectorState):
             said = np.hstack([c.replay(rows, ys[part]) for c, rows in zip(self.cells, found)])
             forecasts[part], losses[part], _ = self.pool.replay(said, ys[part])
             self.units = units
+        self.renew()
         return forecasts, losses
 
     def certificate(self) -> Certificate:
@@ -204,10 +238,12 @@ class Auto(MixingLearner[AutoState]):
     rules (ridge clipped to the outcomes seen, and AAR), on the features and a constant.  A
     feature may be given in any unit; outcomes in another unit give forecasts in that unit.
 
-    Its certificate: sum (y - g)^2 is at most that of the best sequence of experts, plus
-    (hi-lo)^2/2 ln N for the first and ln(N/s) for each change, plus what rounds beyond the range
-    then known cost.  Each AAR expert has its own bound against the best regressor in hindsight;
-    `certificates()` puts the two together.
+    Its certificate: sum (y - g)^2 is at most that of the best sequence of experts with k changes
+    plus (hi-lo)^2/2 (k+1) (ln N + ln T), for every k at once, plus what rounds beyond the range
+    then known cost.  Nobody names a rate of changes: after round t a share 1/(t+1) of all weight
+    returns to the prior.  Each expert has its own bound against the best regressor in hindsight,
+    and `certificates()` puts the two together; such a statement is about z = (30, x_1/c_1, ...),
+    where `units_` has c_j, so that a weight w_j of feature j itself is charged a (c_j w_j)^2.
 
     Cost: 20 cores of 3.5 n^2 flops per round and about 50 n^2 numbers, whatever the length of
     the stream.
@@ -223,8 +259,8 @@ class Auto(MixingLearner[AutoState]):
     ...     x = {"hour": float(t % 24), "load": 1000.0 + t % 7}
     ...     forecast = auto.predict_one(x)
     ...     auto.learn_one(x, 50.0 + 2.0 * (t % 24))
-    >>> round(auto.predict_one({"hour": 12.0, "load": 1003.0}), 1)
-    74.0
+    >>> round(auto.predict_one({"hour": 12.0, "load": 1003.0}))
+    74
     >>> auto.certificate().holds
     True
     """
@@ -249,6 +285,18 @@ class Auto(MixingLearner[AutoState]):
     def _takes(self, y: float) -> bool:
         """Whether a round is sure to be learned whose x has just been forecast."""
         return abs(y) <= LARGEST
+
+    @property
+    def units_(self) -> dict[object, float]:
+        """The unit of each feature, by name or place: the size of its first value that is not 0.
+
+        0 where a feature has been 0 in every round.
+        """
+        with self._lock:
+            state = self._learned()
+            space = state.space
+            names = list(space.slots) if isinstance(space, Names) else range(space.size)
+            return dict(zip(names, state.units.scale.tolist()))
 
     def _experts(self) -> tuple[Iterable[str], Pool]:
         state = self._learned()

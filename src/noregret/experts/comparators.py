@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
+from noregret._native import sequence
 from noregret.errors import InputError, ParameterError, abbreviated
 from noregret.inputs import values as features
 from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["Comparator", "best_sequence", "combinations"]
+__all__ = ["Comparator", "best_sequence", "combinations", "convex_weights"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ def combinations(F: Matrix, y: Vector, names: Sequence[str]) -> list[Comparator]
     choices = {
         f"best expert: {names[best]}": np.eye(N)[best],
         "uniform": np.full(N, 1.0 / N),
-        "best convex": _convex(F, y),
+        "best convex": convex_weights(F, y),
         "best linear": np.linalg.lstsq(F, y, rcond=None)[0],
     }
     found = []
@@ -48,7 +48,7 @@ def combinations(F: Matrix, y: Vector, names: Sequence[str]) -> list[Comparator]
     return found
 
 
-def _convex(F: Matrix, y: Vector) -> Vector:
+def convex_weights(F: Matrix, y: Vector) -> Vector:
     """argmin |y - Fw| over w >= 0 that add up to 1.
 
     On such w, Fw - y = Ew with E = F - y1'.  The v >= 0 that makes |Ev|^2 + (1'v - 1)^2 least
@@ -59,9 +59,42 @@ def _convex(F: Matrix, y: Vector) -> Vector:
     rows = np.vstack([np.linalg.qr(E / scale, mode="r"), np.ones(E.shape[1])])
     target = np.zeros(len(rows))
     target[-1] = 1.0
-    v, _ = nnls(rows, target)
+    v = _nonnegative(rows, target)
     weights: Vector = v / v.sum()
     return weights
+
+
+def _nonnegative(A: Matrix, b: Vector) -> Vector:
+    """argmin |Av - b| over v >= 0 (Lawson and Hanson 1974, ch. 23): a set of free entries grows.
+
+    The entry at which the slope is steepest becomes free.  Where the best free entries are not all
+    positive, v goes towards them as far as it may, and what reached 0 is free no more.
+
+    >>> _nonnegative(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([2.0, -1.0]))
+    array([2., 0.])
+    """
+    n = A.shape[1]
+    v, free, barred = np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+    tiny = 10.0 * np.finfo(np.float64).eps * float(np.linalg.norm(A, 1)) * max(A.shape)
+    for _ in range(3 * n):
+        slope = np.where(free | barred, -np.inf, A.T @ (b - A @ v))
+        j = int(np.argmax(slope))
+        if slope[j] <= tiny:
+            break
+        free[j] = True
+        while free.any():
+            best = np.zeros(n)
+            best[free] = np.linalg.lstsq(A[:, free], b, rcond=None)[0]
+            short = free & (best <= 0.0)
+            if not short.any():
+                v, barred = best, np.zeros(n, dtype=bool)
+                break
+            barred[j] = short[j]  # by rounding alone: another one's turn
+            step = float(np.min(v[short] / (v[short] - best[short])))
+            v = v + step * (best - v)
+            free &= v > tiny
+            v[~free] = 0.0
+    return v
 
 
 def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
@@ -78,34 +111,11 @@ def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
         raise InputError(
             f"losses has shape {losses.shape}: give one row per round, one column per expert"
         )
-    losses = np.where(np.isnan(losses), np.inf, losses)
+    losses = np.ascontiguousarray(np.where(np.isnan(losses), np.inf, losses))
     T, N = losses.shape
     if not isinstance(switches, int | np.integer) or switches < 0:
         raise ParameterError(f"switches = {abbreviated(switches)}: it must be a whole number >= 0")
     K = min(int(switches), T - 1) if N > 1 else 0
-    total = np.full((K + 1, N), np.inf)
-    total[0] = losses[0]
-    turned = np.zeros((T, K + 1, N), dtype=bool)
-    origin = np.zeros((T, K + 1), dtype=np.int32)
-    second = np.zeros((T, K + 1), dtype=np.int32)
-    for t in range(1, T):
-        came = np.full((K + 1, N), np.inf)
-        if K:
-            two = np.argpartition(total[:-1], 1, axis=1)[:, :2]
-            values = np.take_along_axis(total[:-1], two, axis=1)
-            two = np.take_along_axis(two, np.argsort(values, axis=1), axis=1)
-            first, other = two[:, 0], two[:, 1]
-            origin[t, 1:], second[t, 1:] = first, other
-            came[1:] = total[np.arange(K), first][:, None]
-            came[np.arange(1, K + 1), first] = total[np.arange(K), other]
-        turned[t] = came < total
-        total = np.where(turned[t], came, total) + losses[t]
-    k, j = (int(i) for i in np.unravel_index(int(np.argmin(total)), total.shape))
-    least = float(total[k, j])
-    path = np.empty(T, dtype=np.int64)
-    for t in range(T - 1, -1, -1):
-        path[t] = j
-        if t and turned[t, k, j]:
-            j = int(origin[t, k] if origin[t, k] != j else second[t, k])
-            k -= 1
-    return path, least
+    path = np.empty(T)
+    least = sequence.best(losses, K, path)
+    return path.astype(np.int64), least

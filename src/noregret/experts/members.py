@@ -14,13 +14,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from noregret import errors
-from noregret._native.mixing import LIKELIHOOD
+from noregret._native.mixing import LIKELIHOOD, normal_losses
 from noregret.errors import FeatureError, InputError, ParameterError, abbreviated, wrapping
+from noregret.gaussian.learners import BayesianRidge
 from noregret.inputs import values as features
 from noregret.learner.base import Learner, OnlineLearner
 from noregret.learner.saving import ours
@@ -334,17 +335,17 @@ def rows_of(X: Table) -> Sequence[Row] | Matrix:
 
 def replays(
     experts: Mapping[str, Member], game: Game, X: Table, rows: Iterable[Row], ys: Vector
-) -> list[list[Forecast]]:
-    """What the experts say in every round as they learn; one list per expert."""
-    said: dict[str, list[Forecast]] = {}
+) -> tuple[dict[str, Spoken], dict[str, list[Forecast]]]:
+    """What the experts say in every round as they learn: those that can replay, then the others."""
+    quick: dict[str, Spoken] = {}
     slow = dict(experts)
     for name, expert in experts.items():
-        quick = isinstance(expert, LearnerMember) and hasattr(expert.model, "replay")
-        if quick and game.kind != LIKELIHOOD:
-            with wrapping("expert", InputError, name):
-                said[name] = expert.model.replay(X, ys).forecast.tolist()
+        with wrapping("expert", InputError, name):
+            spoken = _replayed(expert, game, X, ys, name)
+        if spoken is not None:
+            quick[name] = spoken
             del slow[name]
-    said |= {name: [] for name in slow}
+    said: dict[str, list[Forecast]] = {name: [] for name in slow}
     for x, y in zip(rows, ys.tolist() if slow else ()):
         check_row(experts, x)
         for name, expert in slow.items():
@@ -353,4 +354,33 @@ def replays(
         for name, expert in slow.items():
             with wrapping("expert", InputError, name):
                 expert.learn(x, y)
-    return [said[name] for name in experts]
+    return quick, said
+
+
+class Spoken(NamedTuple):
+    """What an expert said in many rounds, as numbers; under log loss what that cost."""
+
+    numbers: Vector
+    costs: Vector | None
+
+
+def _replayed(expert: Member, game: Game, X: Table, ys: Vector, name: str) -> Spoken | None:
+    """The forecasts of a learner that can replay; under log loss, of one with normal densities."""
+    if not isinstance(expert, LearnerMember) or not hasattr(expert.model, "replay"):
+        return None
+    if game.kind != LIKELIHOOD:
+        forecasts = np.asarray(expert.model.replay(X, ys).forecast)
+        plain = forecasts.dtype == np.float64 and bool((np.abs(forecasts) <= LARGEST).all())
+        numbers = forecasts if plain else as_numbers(forecasts.tolist(), [name] * len(ys))
+        return Spoken(numbers, None)
+    own = expert.own
+    if not isinstance(own, BayesianRidge):
+        return None
+    replay = own.replay(X, ys)
+    assert own._state is not None
+    noise, costs = own._state.plan.rule.level, np.empty(len(ys))
+    with np.errstate(over="ignore"):  # a variance beyond float64 gives y no chance
+        var = noise * np.asarray(replay.spread)
+    mean = np.ascontiguousarray(replay.mean)
+    normal_losses(ys, mean, var, costs)
+    return Spoken(as_numbers(mean.tolist(), [name] * len(ys)), costs)

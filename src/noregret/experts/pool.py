@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from noregret._native import mixing
+from noregret.certificates import Audit
 from noregret.declare.fields import Array, Mismatch, Part
 from noregret.errors import InputError, OutcomeError
+from noregret.experts.audits import audits_of
 from noregret.losses import Game
 from noregret.types import Matrix, Vector
 
@@ -35,7 +37,7 @@ class PoolTotals:
     seen: tuple[float, float]  # smallest and largest outcome
     width: float  # hi - lo that eta is made for
     rate: float  # eta
-    share: float
+    share: float  # of all weight, to the prior after each round; FALLING: 1/(t + 1)
     paid: Vector  # by expert, the pool's mix where it slept
     log_prior: Vector
     best_sequence: float  # under Fixed Share, price included
@@ -43,6 +45,12 @@ class PoolTotals:
     switches: int
     reach: float  # largest loss of any expert in a round
     staying: Vector  # by expert, what Fixed Share charges for keeping to it all the time
+    audit: tuple[Audit, ...] = ()
+
+    @property
+    def falling(self) -> bool:
+        """Whether the share falls, so that no rate of changes had to be named."""
+        return self.share == mixing.FALLING
 
 
 class Pool:
@@ -60,11 +68,12 @@ class Pool:
         self.game, self.cells, self.book = game, cells, book
 
     @classmethod
-    def start(cls, game: Game, prior: Vector, share: float = 0.0) -> Pool:
-        """A pool that has seen nothing; `prior` adds up to 1."""
+    def start(cls, game: Game, prior: Vector, share: float | str = 0.0) -> Pool:
+        """A pool that has seen nothing; `prior` adds up to 1, a share may be "falling"."""
+        share = mixing.FALLING if isinstance(share, str) else share
         cells = np.zeros((mixing.POOL_ROWS, prior.size))
         cells[mixing.PRIOR] = np.log(prior)
-        cells[mixing.STAY] = np.log1p(-share * (1.0 - prior))
+        cells[mixing.STAY] = _stay(share, 1.0 - prior)
         book = np.zeros((mixing.BOOK_ROWS, 2))
         low, high = game.span or (0.0, 0.0)
         book[mixing.GAME] = game.kind, game.scale
@@ -80,13 +89,17 @@ class Pool:
         counts = np.array([*book[mixing.ROUNDS], *book[mixing.CHANGES], book[mixing.WORST, 1]])
         if not cells.shape[1] or not ((counts >= 0.0) & (counts <= 2.0**53)).all():
             raise Mismatch("has no experts, or an invalid count of rounds")
-        if book[mixing.GAME, 0] != game.kind or not 0.0 <= book[mixing.RATE, 1] < 1.0:
+        if book[mixing.GAME, 0] != game.kind or not 0.0 <= book[mixing.RATE, 1] <= 1.0:
             raise Mismatch("plays another game")
         return cls(game, cells, book)
 
     def copy(self) -> Pool:
         """A pool that shares nothing with this one."""
         return Pool(self.game, self.cells.copy(), self.book.copy())
+
+    def view(self) -> Pool:
+        """A pool of the same arrays, which learns in arrays of its own."""
+        return Pool(self.game, self.cells, self.book)
 
     @property
     def size(self) -> int:
@@ -106,7 +119,6 @@ class Pool:
 
     def _forecast(self, cells: Matrix, said: Vector) -> float:
         cells[mixing.SAID] = said
-        mixing.wake(cells)
         g = mixing.forecast(cells, self.book)
         if g != g:
             self._nobody(said)
@@ -189,7 +201,7 @@ class Pool:
         cells = np.hstack([self.cells, np.zeros((mixing.POOL_ROWS, 1))])
         cells[mixing.PRIOR, :-1] += math.log1p(-weight)
         cells[mixing.PRIOR, -1] = math.log(weight)
-        cells[mixing.STAY] = np.log1p(-totals.share * -np.expm1(cells[mixing.PRIOR]))
+        cells[mixing.STAY] = _stay(totals.share, -np.expm1(cells[mixing.PRIOR]))
         for row in (mixing.PAID, mixing.TRACK, mixing.COURSE):
             cells[row, -1] = totals.mix
         return Pool(self.game, cells, self.book.copy())
@@ -197,7 +209,10 @@ class Pool:
     def totals(self) -> PoolTotals:
         """The book, added up."""
         book, cells = self.book, self.cells
-        stays = max(book[mixing.REACH, 1] - 1.0 / book[mixing.RATE, 0], 0.0)
+        rate, share = float(book[mixing.RATE, 0]), float(book[mixing.RATE, 1])
+        falls = share == mixing.FALLING and self.rounds > 0
+        last = (math.log1p(1.0 / self.rounds) if falls else 1.0) / rate  # after it nothing is paid
+        stays = max(book[mixing.REACH, 1] - last, 0.0)
         return PoolTotals(
             rounds=self.rounds,
             loss=float(book[mixing.LOSS].sum()),
@@ -209,8 +224,8 @@ class Pool:
             first_outside=int(book[mixing.CHANGES, 1]),
             seen=(float(book[mixing.SEEN, 0]), float(book[mixing.SEEN, 1])),
             width=float(book[mixing.WIDTH, 0]),
-            rate=float(book[mixing.RATE, 0]),
-            share=float(book[mixing.RATE, 1]),
+            rate=rate,
+            share=share,
             paid=cells[mixing.PAID] + cells[mixing.PAID + 1],
             log_prior=cells[mixing.PRIOR].copy(),
             best_sequence=float(book[mixing.BEST, 0]),
@@ -218,6 +233,7 @@ class Pool:
             switches=int(book[mixing.CHANGES, 0]),
             reach=float(book[mixing.REACH, 0]),
             staying=np.abs(cells[mixing.STAY]) * stays,
+            audit=audits_of(cells, book),
         )
 
     @property
@@ -225,3 +241,9 @@ class Pool:
         """u_j: each expert's loss less that of the mixture, as far as it is remembered."""
         excess: Vector = self.cells[mixing.EXCESS].copy()
         return excess
+
+
+def _stay(share: float, others: Vector) -> Vector:
+    """The row STAY: ln(1 - s + s p_j), from the weight of all others; -1 of a falling share."""
+    falls = np.full(others.size, -1.0)
+    return falls if share == mixing.FALLING else np.log1p(-share * others)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from noregret import losses
 from noregret.certificates import Certificate
@@ -20,6 +19,8 @@ from noregret.glm.labels import classes_of, column, sign_of
 from noregret.glm.learners import BayesianLogistic, MAPLogistic
 from noregret.inputs.values import as_frame
 from noregret.learner.base import Learner
+from noregret.learner.estimator import Classifier
+from noregret.learner.saving import revived
 from noregret.losses import Game
 from noregret.sparse import OSLOG
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
@@ -122,13 +123,19 @@ class BinaryPoolState(PoolState):
 
     __slots__ = ("labels",)
 
-    SCRATCH = ("labels",)  # files keep them beside the state
+    SCRATCH = ("fast", "labels")  # files keep the labels beside the state
 
     def __init__(
         self, members: dict[str, Member], pool: Pool, labels: Labels | None = (0, 1)
     ) -> None:
         super().__init__(members, pool)
         self.labels = labels  # None: those that the first table has
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return revived, (type(self), self.members, self.pool, self.labels)
+
+    def renew(self) -> None:
+        """Nothing: labels are read in Python."""
 
     def copy(self) -> Self:
         """A state that shares nothing that changes with this one."""
@@ -151,7 +158,7 @@ class BinaryPoolState(PoolState):
         return after, after.run(X, y)
 
 
-class SafeLogistic(ClassifierMixin, SafePool):  # type: ignore[misc]  # scikit-learn is untyped
+class SafeLogistic(Classifier, SafePool):
     """An approximation to Bayesian averaging beside exact MAP, under the Bayesian Algorithm.
 
     Whatever the approximation does, on any labels (nu^2 = prior_var, Z the largest |x|)
@@ -255,8 +262,3 @@ class SafeLogistic(ClassifierMixin, SafePool):  # type: ignore[misc]  # scikit-l
         with self._lock:
             p, labels = self._learned().predict_rows(as_frame(X)), np.array(self._labels)
         return labels[(p > 0.5).astype(int)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from noregret._native.mixing import LIKELIHOOD
+from noregret._native.rows import RenewedRounds
 from noregret.certificates import Certificate
 from noregret.declare.fields import Mismatch, Part, Special
 from noregret.errors import FeatureError, InputError, NotLearnedError, wrapping
@@ -17,6 +18,7 @@ from noregret.experts.members import (
     LearnerMember,
     Member,
     MemberList,
+    Spoken,
     as_numbers,
     check_row,
     replays,
@@ -24,9 +26,11 @@ from noregret.experts.members import (
 )
 from noregret.experts.pool import Pool
 from noregret.experts.reading import probabilities
+from noregret.experts.rounds import pool_rounds
 from noregret.experts.theorems import certified
 from noregret.inputs.spaces import FeatureSpace
 from noregret.inputs.values import outcome, outcome_column
+from noregret.learner.saving import revived
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["PoolState"]
@@ -35,12 +39,18 @@ __all__ = ["PoolState"]
 class PoolState:
     """The members by name as they are now, and the pool of their weights."""
 
-    __slots__ = ("members", "pool")
+    __slots__ = ("fast", "members", "pool")
 
     FIELDS = (Special("experts", MemberList(), of="members"), Part("pool", ("Pool",)))
+    SCRATCH: ClassVar[tuple[str, ...]] = ("fast",)  # rounds in the arrays of members and weights
 
     def __init__(self, members: dict[str, Member], pool: Pool) -> None:
         self.members, self.pool = members, pool
+        self.fast = RenewedRounds()
+        self.renew()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return revived, (type(self), self.members, self.pool)
 
     @classmethod
     def restored(cls, members: dict[str, Member], pool: Pool) -> Self:
@@ -94,19 +104,29 @@ class PoolState:
 
     def predict(self, x: Row) -> float:
         """The pool's forecast at x; nothing is learned."""
+        forecast = self.fast.predict(x)
+        if forecast is not None:
+            return forecast
         return self.pool.forecast(self.heard(x)[0])
 
     def learn(self, x: Row, y: Outcome) -> Self:
         """Learn one round, all members or none."""
+        if self.fast.learn(x, y):
+            return self
         pool = self.pool
         target = pool.game.outcome(self.target(y))
         numbers, said = self.heard(x)
         costs = _costs(said, target, self.members) if pool.game.kind == LIKELIHOOD else None
-        after = Pool(pool.game, pool.cells, pool.book)  # it learns in arrays of its own
+        after = pool.view()  # it learns in arrays of its own
         after.learn(numbers, target, costs)
         _teach(self.members, x, target)
-        self.pool = after
+        pool.cells, pool.book = after.cells, after.book
+        self.renew()
         return self
+
+    def renew(self) -> None:
+        """Begin compiled rounds anew, where there are any."""
+        self.fast.renew(pool_rounds(self.members, self.pool))
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -137,14 +157,25 @@ class PoolState:
             raise FeatureError("X has no rows: give at least one round")
         ys = np.array([game.outcome(value) for value in self.targets(y, len(rows)).tolist()])
         table = rows if isinstance(rows, np.ndarray) else X  # what was read is read no more
-        heard = replays(members, game, table, rows, ys)
-        said = np.column_stack([as_numbers(h, [n] * len(ys)) for h, n in zip(heard, members)])
-        costs = None
-        if game.kind == LIKELIHOOD:
-            rounds = zip(zip(*heard), ys.tolist())
-            costs = np.array([_costs(spoken, v, members) for spoken, v in rounds])
-        self.pool, result = replayed(self.pool, said, costs, ys, list(members))
+        quick, slow = replays(members, game, table, rows, ys)
+        numbers = {name: as_numbers(heard, [name] * len(ys)) for name, heard in slow.items()}
+        for name, heard in slow.items():
+            rounds = zip(heard, ys.tolist())
+            likely = game.kind == LIKELIHOOD
+            cost = np.array([_cost(g, v, name) for g, v in rounds]) if likely else None
+            quick[name] = Spoken(numbers[name], cost)
+        said = np.column_stack([quick[name].numbers for name in members])
+        paid = [c for name in members if (c := quick[name].costs) is not None]
+        costs = np.column_stack(paid) if paid else None
+        after, result = self._replayed(said, costs, ys, list(members))
+        self.pool = after.copy()  # the result keeps the pool as it is now
+        self.renew()
         return result
+
+    def _replayed(
+        self, said: Matrix, costs: Matrix | None, ys: Vector, names: Sequence[str]
+    ) -> tuple[Pool, Aggregation]:
+        return replayed(self.pool, said, costs, ys, names)
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""

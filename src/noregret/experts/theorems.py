@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from noregret._native.mixing import AVERAGED, LIKELIHOOD
-from noregret.certificates import Assumption, Certificate, Kind
+from noregret.certificates import LOG, SQUARE, Assumption, Audit, Certificate, Kind, rounding
 from noregret.experts.pool import PoolTotals
 from noregret.losses import Game
 from noregret.types import Vector
@@ -20,9 +20,6 @@ from noregret.types import Vector
 __all__ = ["certified", "statements", "tracking"]
 
 EACH_ROUND = "every round"
-CLOSE = 1e-9
-"""How near a cell's certificate must be to what its pool charged it, to be about the same loss."""
-
 
 Cells = Sequence[tuple[str, Sequence[Certificate]]]
 """The experts by name, each with its own certificates."""
@@ -48,6 +45,10 @@ def statements(game: Game, t: PoolTotals) -> list[Certificate]:
 
 def _paid(game: Game) -> str:
     return "log loss" if game.kind == LIKELIHOOD else "sum (y - g)^2"
+
+
+def _about(game: Game) -> str:
+    return LOG if game.kind == LIKELIHOOD else SQUARE
 
 
 def _nat(game: Game) -> str:
@@ -84,6 +85,7 @@ def _state(
     bound: float,
     statement: str,
     more: Iterable[Assumption] = (),
+    audit: tuple[Audit, ...] = (),
 ) -> Certificate:
     learned = game.learned
     return Certificate.of(
@@ -95,6 +97,9 @@ def _state(
         bound=bound + (t.over if learned else 0.0),
         statement=statement + (" + what rounds beyond the range cost" if learned else ""),
         assumptions=(_range(game, t), *more),
+        scale=1.0 / t.rate if t.rate > 0.0 else 0.0,  # of a logarithm of weights
+        about=_about(game),
+        audit=(*t.audit, *audit),
     )
 
 
@@ -116,6 +121,8 @@ def _potential(t: PoolTotals) -> float:
 
 def _kept(t: PoolTotals) -> str:
     """What is charged for one expert throughout, in words."""
+    if t.falling:
+        return "T/p_j"
     return "1/p_j" if t.share == 0.0 else f"1/(p_j (1-s+s p_j)^(T-1)), s = {t.share:.6g}"
 
 
@@ -156,11 +163,16 @@ def _likelihood(t: PoolTotals) -> Certificate:
         bound=_potential(t),
         statement="log loss = -ln sum_j p_j exp(-L_j) <= min_j (L_j + ln 1/p_j)",
         scale=float(t.rounds),  # log densities may cancel
+        about=LOG,
+        audit=t.audit,
     )
 
 
 def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
     """Herbster and Warmuth 1998, for the sequence of experts that makes the bound least."""
+    prices = f"1/s for each switch, 1/(1-s+s p_j) for each other round), s = {t.share:.6g}"
+    if t.falling:
+        prices = "t+1 for a switch after round t, (t+1)/t for staying after it)"
     return _state(
         game,
         t,
@@ -170,8 +182,7 @@ def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
         bound=t.best_sequence,
         statement=(
             f"{_paid(game)} <= min over sequences of experts of (their loss + {_nat(game)} of "
-            f"1/p_j for each j they come to, 1/s for each switch, 1/(1-s+s p_j) for each other "
-            f"round); here {t.switches} switches, s = {t.share:.6g}"
+            f"1/p_j for each j they come to, {prices}; here {t.switches} switches"
         ),
     )
 
@@ -179,13 +190,20 @@ def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
 def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
     """The tracking bound for the best sequence with at most k switches, whose loss is given.
 
-    For equal priors 1/N: (k+1) ln N + k ln(1/s) + (T-1-k) ln(1/(1-s+s/N)), over eta.
+    For equal priors 1/N: (k+1) ln N + k ln(1/s) + (T-1-k) ln(1/(1-s+s/N)), over eta; with a
+    falling share (k+1) (ln N + ln T) for every k at once: switches cost ln(t+1) <= ln T each, and
+    staying ln 2/1 + ln 3/2 + ... <= ln T in all.
     """
     N, T, s = t.log_prior.size, t.rounds, t.share
-    switches = (k * -math.log(s) if s > 0.0 else math.inf) if k else 0.0
-    stays = -(T - 1 - k) * math.log1p(-s * (1.0 - 1.0 / N))
+    if t.falling:
+        nats, words = (k + 1) * math.log(N * max(T, 1)), f"(N T)^{k + 1}"
+    else:
+        switches = (k * -math.log(s) if s > 0.0 else math.inf) if k else 0.0
+        stays = -(T - 1 - k) * math.log1p(-s * (1.0 - 1.0 / N))
+        nats = (k + 1) * math.log(N) + switches + stays
+        words = f"N^{k + 1} / (s^{k} (1-s+s/N)^(T-1-{k})), s = {s:.6g}"
     extra, _, within = _averaging(game, t)
-    price = ((k + 1) * math.log(N) + switches + stays) / t.rate + extra
+    price = nats / t.rate + extra
     even = np.allclose(t.log_prior, -math.log(N), rtol=0.0, atol=1e-12)
     return _state(
         game,
@@ -194,10 +212,7 @@ def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
         "upper bound",
         comparator=loss,
         bound=loss + price,
-        statement=(
-            f"{_paid(game)} <= best sequence with {k} switches + {_nat(game)} of N^{k + 1} / "
-            f"(s^{k} (1-s+s/N)^(T-1-{k})), s = {s:.6g}"
-        ),
+        statement=f"{_paid(game)} <= best sequence with {k} switches + {_nat(game)} of {words}",
         more=(
             Assumption("all experts have the same prior weight", met=bool(even)),
             Assumption("share > 0, or no switch at all", met=s > 0.0 or k == 0),
@@ -257,14 +272,16 @@ def _exponential_weights(game: Game, t: PoolTotals) -> Certificate:
 def chain(game: Game, t: PoolTotals, cells: Cells) -> list[Certificate]:
     """From the mixture to the best cell to that cell's own best expert, in one statement.
 
-    Takes the certificates of each cell that are about the very loss that the pool charged it.
+    Takes the certificates of each cell that are about the very loss that the pool charged it: of
+    the same kind, over as many rounds, and no less.
     """
     if game.kind == AVERAGED:
         return []
     best: tuple[float, str, Certificate, float] | None = None
     for (name, certificates), paid, price in zip(cells, t.paid.tolist(), _prices(t).tolist()):
         for c in certificates:
-            about = abs(c.loss - paid) <= CLOSE * abs(paid) and c.name != EACH_ROUND
+            same = c.about == _about(game) and c.rounds == t.rounds
+            about = same and abs(c.loss - paid) <= rounding(abs(paid) + c.scale, t.rounds)
             if about and c.kind != "report" and c.bound is not None:
                 if best is None or c.bound + price < best[0]:
                     best = c.bound + price, name, c, price
@@ -285,5 +302,6 @@ def chain(game: Game, t: PoolTotals, cells: Cells) -> list[Certificate]:
                 f"{_nat(game)} {_kept(t)} = {c.bound:.6g} + {price:.6g}"
             ),
             more=c.assumptions,
+            audit=c.audit,
         )
     ]

@@ -10,14 +10,15 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
-from noregret.certificates import Certificate
+from noregret.certificates import Audit, Certificate
 from noregret.declare.fields import Mismatch, Part
 from noregret.declare.parameters import positive
 from noregret.errors import MergeError, ParameterError, abbreviated
+from noregret.gaussian.audits import fresh_kernel
 from noregret.gaussian.build import AnyStream, stream_for_row, stream_for_table
+from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.hindsight import Hindsight, hindsight_of
 from noregret.gaussian.kernel_stream import KernelStream
@@ -29,7 +30,8 @@ from noregret.gaussian.theorems import statements
 from noregret.inputs.kernel_spaces import MappedSpace, NystromSpace
 from noregret.inputs.spaces import FeatureSpace
 from noregret.kernels import Kernel
-from noregret.learner.base import NotFitted, OnlineLearner
+from noregret.learner.base import OnlineLearner
+from noregret.learner.estimator import Regressor, not_fitted
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table
 
 __all__ = ["Gaussian"]
@@ -38,7 +40,7 @@ BUDGETS = (Nystrom, RandomFourier, Taylor, Polynomial, Window)
 EXPLICIT = (RandomFourier, Taylor, Polynomial)
 
 
-class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc]  # scikit-learn is untyped
+class Gaussian(Regressor, OnlineLearner[AnyStream]):
     """What all Gaussian learners share; a child says which rule is its own."""
 
     STATE = Part("stream", ("Stream", "KernelStream"))
@@ -103,26 +105,6 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
             raise Mismatch("has the rule of another learner")
         self._state = state
 
-    # One round ------------------------------------------------------------------------------
-
-    def predict_one(self, x: Row) -> Forecast:
-        """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
-        stream = self._state
-        if stream is not None:
-            forecast = stream.fast.predict(x)  # one step for other threads
-            if forecast is not None:
-                return forecast
-        with self._lock:
-            return (self._state or self._start_row(x)).predict(x)
-
-    def learn_one(self, x: Row, y: Outcome) -> None:
-        """Learn that x had the outcome y: a number, or a vector of several outcomes."""
-        stream = self._state
-        if stream is not None and stream.fast.learn(x, y):
-            return
-        with self._lock:
-            self._state = (self._state or self._start_row(x, y)).learn(x, y)
-
     # Many rounds ----------------------------------------------------------------------------
 
     def fit(self, X: Table, y: Outcomes, sample_weight: Outcomes = None) -> Self:
@@ -165,7 +147,7 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
         if isinstance(space, MappedSpace | NystromSpace):
             space = space.inputs.space
         if space is None:
-            raise NotFitted("the inputs of this learner are objects, not vectors of features")
+            raise not_fitted("the inputs of this learner are objects, not vectors of features")
         return space
 
     @property
@@ -187,7 +169,7 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
         with self._lock:
             stream = self._learned()
             if isinstance(stream, KernelStream):
-                raise NotFitted("a kernel learner has no coefficients: see hindsight()")
+                raise not_fitted("a kernel learner has no coefficients: see hindsight()")
             with stream.closed():
                 return stream.core.coefficients(), stream.plan.intercept, stream.scalar
 
@@ -216,6 +198,22 @@ class Gaussian(RegressorMixin, OnlineLearner[AnyStream]):  # type: ignore[misc] 
             with stream.closed():
                 facts = stream.facts(**bounds)
         return statements(facts)
+
+    def audit(self) -> tuple[Audit, ...]:
+        """Every check of the state: those of `certificate().audit`, and what costs more.
+
+        With a kernel, V from both sides by kernel values worked out anew: t^2 of them.
+
+        >>> import numpy as np, noregret as nr
+        >>> learner = nr.AAR(kernel="rbf").fit(np.eye(3), [1.0, 2.0, 3.0])
+        >>> all(check.ok for check in learner.audit())
+        True
+        """
+        with self._lock:
+            stream = self._learned()
+            with stream.closed():
+                found, core = stream.facts().audit, stream.core
+                return (*found, *fresh_kernel(core)) if isinstance(core, DualCore) else found
 
     def hindsight(self) -> Hindsight:
         """The best expert in hindsight: what this learner is compared with.

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from noregret._native.layout import AAR
-from noregret.certificates import Assumption
+from noregret.budgets import Nystrom
+from noregret.certificates import EPS, LEAST, Assumption, Audit, rounding
 from noregret.gaussian.ledger import Totals
 
 __all__ = ["StreamFacts", "declared_bound"]
@@ -35,6 +36,9 @@ class StreamFacts:
     kernel: bool = False  # the exact kernel core
     priors: float = 0.0  # sum_t sum_{s<=t} 1/a_s, with the exact kernel core
     budget: object = None
+    audit: tuple[Audit, ...] = ()
+    looseness: float = 0.0  # the error of a look that rows taken in blocks may add, relative
+    best_norm: float = math.nan  # |w| of the best expert, behind a budget
 
     @property
     def linear(self) -> bool:
@@ -75,16 +79,61 @@ class StreamFacts:
         """Log loss of experts whose square losses add up to `square`."""
         t = self.totals
         constant = 0.5 * t.rounds * t.outcomes * math.log(2.0 * math.pi * self.noise_var)
-        return constant + square / (2.0 * self.noise_var)
+        return constant + square / (2.0 * self.noise_var) - self.log_weights
+
+    @property
+    def log_weights(self) -> float:
+        """1/2 sum ln w by outcome: by so much the density of y is larger than that of sqrt(w) y."""
+        return 0.5 * self.totals.outcomes * self.totals.log_weights
+
+    def taken(self, size: float, factor: float = 1.0) -> float:
+        """What rounding may take from a statement that has `factor` times V in it.
+
+        The looks' sum e^2/d and V differ by what (18.5) says; all else is sums of terms whose
+        absolute values add up to `size`.
+        """
+        t = self.totals
+        energy, steps = t.most_energy, 1 + (t.rounds if self.kernel else self.features)
+        loose = 4.0 * EPS * steps + self.looseness
+        delta = loose * math.sqrt(energy * (1.0 + t.leverage))
+        looks = 2.0 * math.sqrt(max(t.fit, 0.0)) * delta + delta * delta
+        return factor * (looks + rounding(energy + t.fit)) + rounding(size) + t.rounds * LEAST
+
+    def weighted(self) -> tuple[Assumption, ...]:
+        """That some rounds had weights, and what letters then mean."""
+        if not self.totals.light:
+            return ()
+        text = (
+            "x and y stand for sqrt(w) x and sqrt(w) y, in all sums and bounds: "
+            f"{self.totals.light} rounds had a weight w other than 1"
+        )
+        return (Assumption(text, met=True),)
+
+    def is_a_kernel(self) -> tuple[Assumption, ...]:
+        """That k is a kernel, and what the stream has shown against it."""
+        if not self.kernel and not isinstance(self.budget, Nystrom):
+            return ()
+        t, text = self.totals, "k is a kernel: symmetric and positive semi-definite"
+        if self.kernel and t.worst > 1.0:
+            text += f"; but k(x, z)^2 > k(x, x) k(z, z) for an x of round {t.worst_round}"
+            return (Assumption(text, met=False),)
+        over = t.fit - t.energy > self.taken(t.fit)
+        if over:
+            text += "; but f = 0 pays less than the least that any f could"
+        return (Assumption(text, met=not over),)
 
     def outcome_square(self) -> tuple[float, Assumption]:
         """Y^2, summed over the outcomes, and on what authority."""
         t, Y = self.totals, self.outcome_bound
         if Y is None:
             return t.outcome_square, Assumption(
-                f"|y| <= Y = {t.largest:.6g}, the largest so far", met=True
+                f"{self._of('|y|')} <= Y = {t.largest:.6g}, the largest so far", met=True
             )
-        return t.outcomes * Y * Y, declared_bound("|y|", "Y", Y, t.largest)
+        return t.outcomes * Y * Y, declared_bound(self._of("|y|"), "Y", Y, t.largest)
+
+    def _of(self, what: str) -> str:
+        """A size in words, of what was learned: with weights, sqrt(w) times what was given."""
+        return f"sqrt(w) {what}" if self.totals.light else what
 
     @property
     def outcome_words(self) -> str:
@@ -97,12 +146,12 @@ class StreamFacts:
         """X, and on what authority; c with a kernel."""
         if self.kernel:
             return self.length()
-        return _either("|x|_inf", "X", self.feature_bound, self.totals.widest)
+        return _either(self._of("|x|_inf"), "X", self.feature_bound, self.totals.widest)
 
     def length(self) -> tuple[float, Assumption]:
         """Z, and on what authority; c with a kernel."""
         what, letter = ("sqrt k(x, x)", "c") if self.kernel else ("|x|_2", "Z")
-        return _either(what, letter, self.norm_bound, self.totals.longest)
+        return _either(self._of(what), letter, self.norm_bound, self.totals.longest)
 
     def determinant_bound(self, square: float) -> float:
         """n ln(1 + T X^2/a), a bound on Lam by Hadamard (ZV 3); merged workers share the rounds."""

@@ -18,10 +18,9 @@ from noregret.budgets import Window
 from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
 from noregret.errors import FeatureError, InputError, MergeError, NoRegretError
 from noregret.gaussian.cores.dual import DualCore
-from noregret.gaussian.ledger import add, check_stored, open_ledger
+from noregret.gaussian.ledger import add, open_ledger, restored_ledger, stored_ledger
 from noregret.gaussian.stream import (
     MOST,
-    Careful,
     GaussianStream,
     Plan,
     outcome_rows_like,
@@ -59,7 +58,6 @@ class KernelStream(GaussianStream):
     SCRATCH = ("work",)
 
     core: DualCore
-    fast = Careful()
 
     def __init__(
         self, plan: Plan, core: DualCore, ledger: Matrix, inputs: KernelInputs, *, scalar: bool
@@ -79,7 +77,8 @@ class KernelStream(GaussianStream):
         core = self.core
         counts = core.outcomes, core.rounds, core.size, core.prior, core.priors
         points = self.inputs.stored_points(core.inputs)
-        return self.plan, self.inputs, self.scalar, *counts, self.ledger, points, *core.rows()
+        ledger = stored_ledger(self.ledger)
+        return self.plan, self.inputs, self.scalar, *counts, ledger, points, *core.rows()
 
     @classmethod
     def restored(cls, plan: Plan, inputs: KernelInputs, *values: Any) -> KernelStream:
@@ -96,7 +95,7 @@ class KernelStream(GaussianStream):
         kept = range(1, min(counted, core.window) + 1) if core.window else [counted]
         if size not in kept:
             raise Mismatch(f"keeps {size} of {counted} rounds")
-        check_stored(ledger, m)
+        ledger = restored_ledger(ledger, m)
         points = inputs.restored_points(points)
         shapes = [(size * (size + 1) // 2,), (size, m), (size,)]
         if len(points) != size or [row.shape for row in rows] != shapes:
@@ -134,7 +133,13 @@ class KernelStream(GaussianStream):
         at[ROOT], at[NORM], at[PEAK] = look.root, size, size
         self.work[MEAN, :m], self.work[Y, :m] = look.mean, ys
         rounds.book(self.ledger, self.work, fit)
+        self._note_excess()
         return self
+
+    def _note_excess(self) -> None:
+        """Keep the worst k(x, z)^2 > k(x, x) k(z, z), and up to which round it was seen."""
+        if self.core.excess > max(self.ledger[layout.WORST, 0], 1.0):
+            self.ledger[layout.WORST] = self.core.excess, self.rounds
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -159,7 +164,9 @@ class KernelStream(GaussianStream):
             stream = self.copy()
             track = _one_by_one(stream.core, xs, ys)
         add(stream.ledger, layout.FIT, track.fit)
-        return stream, stream.book_rows(self.work, sizes, ys, track)
+        replay = stream.book_rows(self.work, sizes, ys, track)
+        stream._note_excess()
+        return stream, replay
 
     def look_rows(self, X: Table) -> tuple[Matrix, Vector]:
         """Means and root spreads at every row; nothing is learned."""
@@ -184,9 +191,11 @@ def _core(plan: Plan, m: int) -> DualCore:
 
 
 def _one_by_one(core: DualCore, xs: Inputs, ys: Matrix) -> Track:
-    mean, root, fit = np.empty(ys.shape), np.empty(len(ys)), 0.0
+    mean, root, fit, excess = np.empty(ys.shape), np.empty(len(ys)), 0.0, 0.0
     for t, (x, y) in enumerate(zip(xs, ys, strict=True)):
         look = core.look(x)
         mean[t], root[t] = look.mean, look.root
+        excess = max(excess, core.excess)
         fit += core.absorb(x, y)
+    core.excess = excess
     return Track(mean, root, fit)

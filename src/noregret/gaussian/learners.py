@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 
 from noregret._native import layout
+from noregret.certificates import Certificate
 from noregret.gaussian.base import Gaussian
 from noregret.gaussian.cores import PrimalCore
 from noregret.gaussian.cores.schedule import Drift
-from noregret.gaussian.ledger import totals
+from noregret.gaussian.ledger import Totals, totals
 from noregret.gaussian.rules import Rule
 from noregret.gaussian.stream import Budget
+from noregret.gaussian.theorems import ridge_ratio_report
+from noregret.gaussian.variational import against
 from noregret.inputs.values import as_frame
-from noregret.types import Matrix, Normal, Row, Table, Vector
+from noregret.types import Matrix, Normal, Row, Student, Table, Vector
 
 __all__ = ["AAR", "BayesianRidge", "Ridge"]
 
@@ -74,6 +77,17 @@ class Ridge(Gaussian):
         )
         self.clip = clip
 
+    def loss_ratio(self) -> Certificate:
+        """Square loss over the best expert's, which tends to 1 (ZV Corollary 3): a report.
+
+        >>> print(Ridge().fit([[1.0], [1.0], [1.0]], [1.0, 0.0, 1.0]).loss_ratio().kind)
+        report
+        """
+        with self._lock:
+            stream = self._learned()
+            with stream.closed():
+                return ridge_ratio_report(stream.facts())
+
     def _rule(self) -> Rule:
         if self.clip is None:
             return Rule(layout.RIDGE)
@@ -97,7 +111,9 @@ class BayesianRidge(Gaussian):
     Parameters
     ----------
     prior_precision : a > 0; a_1 with drift.
-    noise_var : s^2, the variance of one outcome about its mean.
+    noise_var : s^2, the variance of one outcome about its mean.  None: learned.  Forecasts are then
+        Student's distributions, in any unit of y: the prior on s^2 has no unit either (ds^2/s^2),
+        so the first round that is not forecast exactly sets the unit and is not charged.
     kernel : experts are functions of its space; t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t.
     fit_intercept : add the constant feature 1, penalised like the rest.
@@ -114,13 +130,13 @@ class BayesianRidge(Gaussian):
     True
     """
 
-    RULES = (layout.BAYES,)
+    RULES = (layout.BAYES, layout.STUDENT)
 
     def __init__(
         self,
         prior_precision: float = 1.0,
         *,
-        noise_var: float = 1.0,
+        noise_var: float | None = 1.0,
         kernel: object = None,
         drift: Drift = 0.0,
         fit_intercept: bool = False,
@@ -132,32 +148,57 @@ class BayesianRidge(Gaussian):
         self.noise_var = noise_var
 
     def _rule(self) -> Rule:
+        if self.noise_var is None:
+            return Rule(layout.STUDENT)
         return Rule(layout.BAYES, self._checked("noise_var"))
 
-    def predictive(self, x: Row) -> Normal:
-        """The forecast at x as a normal distribution, of variance noise_var times the spread."""
+    def predictive(self, x: Row) -> Normal | Student:
+        """The forecast at x: normal, of variance noise_var times the spread; or Student's."""
         with self._lock:
             stream = self._state or self._start_row(x)
             look = stream.look(x)
             mean = float(look.mean[0]) if stream.scalar else look.mean.copy()
-            return Normal(mean=mean, var=stream.plan.rule.level * look.spread)
+            if stream.plan.rule.code == layout.BAYES:
+                return Normal(mean=mean, var=stream.plan.rule.level * look.spread)
+            noise, degrees = _noise(totals(stream.ledger))
+            return Student(mean=mean, scale=math.sqrt(noise) * look.root, degrees=degrees)
 
     @property
     def log_loss_(self) -> float:
         """The cumulative log loss of one learner over all rounds, merged ones included.
 
         The chain rule makes it the same in any order: m/2 (T ln(2 pi s^2) + ln det) + V/(2 s^2).
+        It is that of the densities of y itself, N(m, s^2 d/w) in a round of weight w.
         """
         with self._lock:
             stream = self._learned()
+            s2 = stream.plan.rule.level
             with stream.closed():
                 t, core = totals(stream.ledger), stream.core
-                if t.workers == 1 or not isinstance(core, PrimalCore):
-                    return t.loss
+                weights = 0.5 * t.outcomes * t.log_weights
+                if t.workers == 1 or not isinstance(core, PrimalCore) or s2 == 0.0:
+                    return t.loss - weights
                 log_det = core.log_determinant()
-        s2, m = stream.plan.rule.level, t.outcomes
+        m = t.outcomes
         constant = t.rounds * math.log(2.0 * math.pi * s2)
-        return 0.5 * (m * (constant + log_det) + t.best / s2)
+        return 0.5 * (m * (constant + log_det) + t.best / s2) - weights
+
+    def certificates_against(self, mean: object, covariance: object) -> list[Certificate]:
+        """What is proved against a Gaussian distribution over the experts w (KN Lemma 2.1).
+
+        covariance : a matrix, as many variances as weights, or one variance; the intercept's weight
+        comes first.  Fixed weights and one outcome per round.
+
+        >>> learner = BayesianRidge(0.5).fit([[1.0], [2.0], [3.0]], [1.0, 2.5, 2.5])
+        >>> bound, exact = learner.certificates_against([0.9], 0.1)
+        >>> bound.holds, exact.kind, exact.holds
+        (True, 'equality', True)
+        """
+        loss = self.log_loss_
+        with self._lock:
+            stream = self._learned()
+            with stream.closed():
+                return against(stream, loss, mean, covariance)
 
     def predict(  # type: ignore[override]  # scikit-learn's habit: one array, or two
         self,
@@ -169,8 +210,19 @@ class BayesianRidge(Gaussian):
             stream = self._learned()
             with stream.closed():
                 means, roots = stream.look_rows(as_frame(X))
-            mean, noise = stream.flat(means), math.sqrt(stream.plan.rule.level)
-        return (mean, noise * roots) if return_std else mean
+                mean, noise = stream.flat(means), stream.plan.rule.level
+                if noise == 0.0:
+                    noise, degrees = _noise(totals(stream.ledger))
+                    noise *= degrees / (degrees - 2.0) if degrees > 2.0 else math.inf
+        return (mean, math.sqrt(noise) * roots) if return_std else mean
+
+
+def _noise(t: Totals) -> tuple[float, float]:
+    """What Student's rule knows of s^2, and its degrees; infinite before the first error."""
+    if not t.first:
+        return math.inf, 1.0
+    degrees = float(t.outcomes * (t.rounds - t.first + 1))
+    return t.best / degrees, degrees
 
 
 class AAR(Gaussian):

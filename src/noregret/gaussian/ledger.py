@@ -6,16 +6,30 @@ is what is in noregret._native.layout.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from noregret._native import layout
+from noregret._native import audit, layout
 from noregret._native.ledger import add
 from noregret.declare.fields import Mismatch
-from noregret.types import Matrix
+from noregret.types import Matrix, Vector
 
-__all__ = ["Totals", "add", "check_stored", "merged", "open_ledger", "totals"]
+__all__ = [
+    "Totals",
+    "add",
+    "extend",
+    "merged",
+    "note_weights",
+    "open_ledger",
+    "probe",
+    "restored_ledger",
+    "stored_ledger",
+    "totals",
+]
+
+FORMER = 14  # where the outcomes stood before sums for audits were booked
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +55,77 @@ class Totals:
     missed: float  # of the sum of k(x, x), what a budget left out
     outcome_square: float  # sum over the outcomes k of max |y_k|^2
     workers: int  # streams that were merged into this one, itself included
+    first: int = 0  # of the Student rule: the first round with e != 0, 0 before it
+    first_weighted: float = 0.0  # its e^2/d, and the log-determinant up to it
+    first_log_det: float = 0.0
+    energy: float = math.nan  # sum |y|^2; not known of streams from files of release 1
+    probe: float = math.nan  # a|r|^2 + sum (r'x)^2
+    cross: float = math.nan  # sum (r'x)(r'y)
+    worst: float = 0.0  # the largest failure of an audit on the way, in units of what is allowed
+    worst_round: int = 0
+    log_weights: float = 0.0  # sum ln w over rounds that had a weight
+    light: int = 0  # rounds whose weight was not 1
+
+    @property
+    def most_energy(self) -> float:
+        """sum |y|^2, or where it is not known a bound on it."""
+        known = not math.isnan(self.energy)
+        return self.energy if known else self.rounds * self.outcome_square
 
 
-def open_ledger(m: int) -> Matrix:
-    """An empty ledger for m outcomes."""
+def probe(n: int) -> Vector:
+    """The probe r for n features, or as many outcomes: fixed numbers with no structure."""
+    r = np.empty(n)
+    audit.probe(r)
+    return r
+
+
+def open_ledger(m: int, n: int = 0, prior_precision: float = 0.0) -> Matrix:
+    """An empty ledger for m outcomes and n features, whose weights have a prior."""
     ledger = np.zeros((layout.OUTCOMES + m, 2))
     ledger[layout.ROUNDS, 1] = 1.0  # one worker so far
+    return extend(ledger, 0, n, prior_precision)
+
+
+def extend(ledger: Matrix, before: int, after: int, prior_precision: float) -> Matrix:
+    """Charge the probe for features that are new; the ledger itself."""
+    r = probe(after)[before:]
+    add(ledger, layout.PROBE, prior_precision * float(r @ r))
     return ledger
 
 
-def check_stored(ledger: Matrix, m: int) -> None:
-    """Refuse an array from a file that cannot be the ledger of m outcomes."""
+def restored_ledger(ledger: Matrix, m: int) -> Matrix:
+    """The ledger of m outcomes that an array from a file is; what it lacks is not known."""
+    if ledger.shape == (FORMER + m, 2):
+        unknown = np.zeros((layout.OUTCOMES - FORMER, 2))
+        unknown[[row - FORMER for row in (layout.ENERGY, layout.PROBE, layout.CROSS)], 0] = math.nan
+        ledger = np.vstack([ledger[:FORMER], unknown, ledger[FORMER:]])
     if ledger.shape != (layout.OUTCOMES + m, 2):
         raise Mismatch("has a ledger of another shape")
     counts = ledger[layout.ROUNDS]
     if not ((counts >= 0.0) & (counts <= 2.0**53) & (counts == np.floor(counts))).all():
         raise Mismatch("has invalid counts of rounds")
+    first, weighted = ledger[layout.WIDEST, 1], ledger[layout.LONGEST, 1]
+    if not (0.0 <= first <= counts[0] and first == np.floor(first) and weighted >= 0.0):
+        raise Mismatch("has an invalid first round of its noise")
+    if first > 0.0 and not weighted > 0.0:
+        raise Mismatch("has an invalid first round of its noise")
+    return ledger
+
+
+def stored_ledger(ledger: Matrix) -> Matrix:
+    """The ledger as a file keeps it: one that lacks the sums for audits is written as it was."""
+    added = slice(FORMER, layout.OUTCOMES)
+    if math.isnan(ledger[layout.ENERGY, 0]) and not np.nansum(np.abs(ledger[added])):
+        return np.delete(ledger, added, axis=0)
+    return ledger.copy()
+
+
+def note_weights(ledger: Matrix, roots: Vector) -> None:
+    """Book the weights of rounds, given their square roots; none is 0."""
+    for part in (2.0 * np.log(roots)).tolist():
+        add(ledger, layout.LOGWEIGHT, part)
+    ledger[layout.LIGHT, 0] += np.count_nonzero(roots != 1.0)
 
 
 def totals(ledger: Matrix) -> Totals:
@@ -81,6 +150,16 @@ def totals(ledger: Matrix) -> Totals:
         missed=value[layout.MISSED],
         outcome_square=float(largest @ largest),
         workers=int(ledger[layout.ROUNDS, 1]),
+        first=int(ledger[layout.WIDEST, 1]),
+        first_weighted=float(ledger[layout.LONGEST, 1]),
+        first_log_det=float(ledger[layout.OUTCOMES, 1]),
+        energy=value[layout.ENERGY],
+        probe=value[layout.PROBE],
+        cross=value[layout.CROSS],
+        worst=float(ledger[layout.WORST, 0]),
+        worst_round=int(ledger[layout.WORST, 1]),
+        log_weights=value[layout.LOGWEIGHT],
+        light=int(ledger[layout.LIGHT, 0]),
     )
 
 
@@ -91,11 +170,17 @@ def merged(one: Matrix, other: Matrix, grew: float) -> Matrix:
     `grew` is how much more the best expert for all rounds pays than each learner's own best.
     """
     both = one.copy()
-    for row in (*range(layout.WIDEST), layout.JOINT, layout.MISSED):
+    for row in (*range(layout.WIDEST), *range(layout.JOINT, layout.MARK)):
         for part in other[row]:
             add(both, row, float(part))
     add(both, layout.JOINT, grew)
     both[layout.ROUNDS] += other[layout.ROUNDS]
     for row in (layout.WIDEST, layout.LONGEST, *range(layout.OUTCOMES, len(both))):
         both[row, 0] = max(one[row, 0], other[row, 0])
+    for part in other[layout.LOGWEIGHT]:
+        add(both, layout.LOGWEIGHT, float(part))
+    both[layout.LIGHT] += other[layout.LIGHT]
+    both[layout.MARK] = np.maximum(one[layout.MARK], other[layout.MARK])
+    if other[layout.WORST, 0] > one[layout.WORST, 0]:
+        both[layout.WORST] = other[layout.WORST]
     return both

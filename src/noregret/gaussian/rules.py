@@ -8,6 +8,7 @@ loss.  The compiled twin, for one-at-a-time rounds, is noregret._native.rules.
     clipped   g = clip(m)       (y - g)^2 <= e^2/d + 4Y^2 (1 - 1/d),  |y| <= Y
     AAR       g = m/d           (y - g)^2 = e^2/d + y^2 (1 - 1/d) - (d - 1) g^2
     Bayes     N(m, s^2 d)       -ln density = (e^2/d)/(2s^2) + ln(2 pi s^2)/2 + ln(d)/2
+    Student   s^2 unknown       -ln density from W = sum e^2/d so far, see native/student.hpp
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Rule:
     array([[1.5]])
     """
 
-    FIELDS = (Count("code", 0, layout.BAYES), Real("level", 0.0, 1e300))
+    FIELDS = (Count("code", 0, layout.STUDENT), Real("level", 0.0, 1e300))
 
     code: int
     level: float = 0.0
@@ -65,7 +66,10 @@ class Rule:
         return mean
 
     def loss(self, mean: Matrix, root: Vector, y: Matrix) -> Vector:
-        """Loss of each round, summed over its outcomes: square loss, or log loss for Bayes."""
+        """Loss of each round, summed over its outcomes: square loss, or log loss for Bayes.
+
+        That of Student depends on the rounds before: noregret.reference.student has it.
+        """
         if self.code == layout.BAYES:
             e = (y - mean) / root[:, None]
             constant = 0.5 * math.log(2.0 * math.pi * self.level) + np.log(root)

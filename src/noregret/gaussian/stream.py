@@ -11,23 +11,34 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
-from noregret._native import layout, rounds
+from noregret._native import audit, layout, rounds
 from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
-from noregret._native.rows import GaussianRounds
+from noregret._native.rows import GaussianRounds, Rounds
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
 from noregret.errors import FeatureError, InputError, MergeError, NumericalError, OutcomeError
+from noregret.gaussian.audits import audited_before, audits_of, looseness
 from noregret.gaussian.cores import DriftCore, PrimalCore
 from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.gaussian.facts import StreamFacts
-from noregret.gaussian.ledger import add, check_stored, merged, open_ledger, totals
+from noregret.gaussian.ledger import (
+    add,
+    extend,
+    merged,
+    note_weights,
+    open_ledger,
+    probe,
+    restored_ledger,
+    stored_ledger,
+    totals,
+)
 from noregret.gaussian.rules import Rule
 from noregret.gaussian.theorems import statements, theorems_of
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
@@ -35,9 +46,20 @@ from noregret.inputs.values import outcome, outcome_table, outcomes
 from noregret.kernels import Kernel
 from noregret.learner.replay import Replay
 from noregret.learner.saving import writable_copy
-from noregret.types import Forecast, Look, Matrix, Outcome, Outcomes, Row, Table, Track, Vector
+from noregret.types import (
+    Forecast,
+    Integers,
+    Look,
+    Matrix,
+    Outcome,
+    Outcomes,
+    Row,
+    Table,
+    Track,
+    Vector,
+)
 
-__all__ = ["MOST", "Budget", "GaussianStream", "Plan", "Rounds", "Stream"]
+__all__ = ["MOST", "Budget", "GaussianStream", "Plan", "Stream"]
 
 MOST = 2**26  # outcomes per round, in a file
 Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
@@ -77,31 +99,6 @@ class Plan:
         if callable(self.drift) or self.drift > 0.0:
             return DriftCore(self.prior_precision, self.drift, n, m)
         return PrimalCore(self.prior_precision, n, m)
-
-
-class Rounds(Protocol):
-    """Rounds one at a time, whatever numbers the caller holds, where no closer look is needed."""
-
-    def predict(self, x: object, /) -> float | None:
-        """The forecast; None where a closer look is needed."""
-        ...
-
-    def learn(self, x: object, y: object, /) -> bool:
-        """Whether the round was learned; if not, nothing has changed."""
-        ...
-
-
-class Careful:
-    """Every round needs a closer look: kernels, several outcomes."""
-
-    __slots__ = ()
-
-    def predict(self, _: object, /) -> None:
-        """Look closer."""
-
-    def learn(self, _: object, __: object, /) -> bool:
-        """Look closer."""
-        return False
 
 
 class GaussianStream:
@@ -166,6 +163,9 @@ class GaussianStream:
             kernel=isinstance(core, DualCore),
             priors=priors,
             budget=plan.budget,
+            audit=audits_of(core, self.ledger, plan.prior_precision),
+            looseness=0.0 if isinstance(core, DualCore) else looseness(core),
+            best_norm=_best_norm(core, plan),
             **bounds,
         )
 
@@ -217,7 +217,7 @@ class Stream(GaussianStream):
         at = core.work[AT]
         at[OFFSET], at[RULE], at[LEVEL] = plan.intercept, plan.rule.code, plan.rule.level
         at[CEILING], at[CLOSED] = layout.LARGEST_FEATURE, 0.0
-        self.fast: Rounds = Careful()
+        self.fast: Rounds | None = None
         if scalar and isinstance(space, Positions | Names):
             self.fast = GaussianRounds(space.reader, core.factor, core.work, ledger, core.alone)
 
@@ -228,12 +228,13 @@ class Stream(GaussianStream):
     def start(cls, plan: Plan, space: FeatureSpace, m: int = 1, *, scalar: bool = True) -> Stream:
         """An empty stream behind a space, of m outcomes per round."""
         core = plan.core(space.size + plan.intercept, m)
-        return cls(plan, core, open_ledger(m), space, scalar=scalar)
+        ledger = open_ledger(m, core.shape[0], plan.prior_precision)
+        return cls(plan, core, ledger, space, scalar=scalar)
 
     def stored(self) -> tuple[object, ...]:
         """The values of FIELDS; copies, since rounds that take no lock may follow."""
         with self.closed():
-            core, ledger = StoredCore.of(self.core), self.ledger.copy()
+            core, ledger = StoredCore.of(self.core), stored_ledger(self.ledger)
         return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core
 
     @classmethod
@@ -242,7 +243,7 @@ class Stream(GaussianStream):
         scalar, m, ledger, stored = values
         if scalar and m != 1:
             raise Mismatch(f"has {m} outcomes that are one number")
-        check_stored(ledger, m)
+        ledger = restored_ledger(ledger, m)
         core = stored.core(plan.prior_precision, plan.drift, space.size + plan.intercept, m)
         return cls(plan, core, ledger, space, scalar=scalar)
 
@@ -335,7 +336,9 @@ class Stream(GaussianStream):
     def _extended(self, space: FeatureSpace) -> Stream:
         """A copy behind a larger space; what is new was 0 so far, so it is exact."""
         core = self.core.extended(space.size - self.space.size)
-        return Stream(self.plan, core, self.ledger.copy(), space, scalar=self.scalar)
+        ledger = self.ledger.copy()
+        extend(ledger, self.core.shape[0], core.shape[0], self.plan.prior_precision)
+        return Stream(self.plan, core, ledger, space, scalar=self.scalar)
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -348,7 +351,7 @@ class Stream(GaussianStream):
         if not len(xs):
             raise FeatureError("X has no rows: give at least one round")
         ys = outcome_rows_like(y, len(xs), self.core.shape[1], scalar=self.scalar)
-        roots = None if weights is None else _roots(weights, len(xs), self.plan.rule.clip)
+        roots = None if weights is None else _roots(weights, len(xs), self.plan)
         with self.closed() as successor:
             stream = self if space is self.space else self._extended(space)
             successor.append(stream)
@@ -357,8 +360,12 @@ class Stream(GaussianStream):
                 counted = roots[:, 0] > 0.0
                 rows, ys = (rows * roots)[counted], (ys * roots)[counted]
             fit = stream.ledger[layout.FIT].copy()  # goes on, so that cuts leave no trace
+            audited = audited_before(core, stream.ledger, rows, ys)
             track = core.replay(rows, ys, fit)
             stream.ledger[layout.FIT] = fit
+            stream.ledger[layout.MARK : layout.WORST + 1] = audited
+            if roots is not None:
+                note_weights(stream.ledger, roots[counted, 0])
             if missed:
                 add(stream.ledger, layout.MISSED, missed)
             return stream, stream.book_rows(core.work, rows, ys, track)
@@ -415,8 +422,34 @@ class Stream(GaussianStream):
             slots = [space.slots[name] for name in other.space.slots]
         core = self.core.extended(space.size - self.space.size)
         places = np.array([*range(offset), *(offset + slot for slot in slots)], dtype=np.int64)
-        ledger = merged(self.ledger, other.ledger, core.merge(other.core, places))
+        mine, theirs = self.ledger.copy(), other.ledger.copy()
+        audit.check(self.core.factor, mine, looseness(self.core))
+        audit.check(other.core.factor, theirs, looseness(other.core))
+        extend(mine, self.core.shape[0], core.shape[0], self.plan.prior_precision)
+        _move_probe(other.core, theirs, places, core.shape[0])
+        ledger = merged(mine, theirs, core.merge(other.core, places))
         return Stream(self.plan, core, ledger, space, scalar=self.scalar)
+
+
+def _move_probe(core: PrimalCore, ledger: Matrix, places: Integers, n: int) -> None:
+    """Put the sums of the probe in terms of other places, without one prior.
+
+    What they say differs from what the state says by as much as before.
+    """
+    m = core.shape[1]
+    here, there = probe(len(places)), probe(n)[places]
+    R, z = core.factor[:, :-m], core.factor[:, -m:]
+    before, after = R @ here, R @ there
+    add(ledger, layout.PROBE, float(after @ after) - float(before @ before))
+    add(ledger, layout.PROBE, -core.prior_precision * float(there @ there))
+    add(ledger, layout.CROSS, float((after - before) @ (z @ probe(m))))
+
+
+def _best_norm(core: PrimalCore | DriftCore | DualCore, plan: Plan) -> float:
+    """|w| of the best expert, where a statement needs it: behind a budget of features."""
+    if not isinstance(core, PrimalCore) or plan.budget is None:
+        return math.nan
+    return float(np.linalg.norm(core.coefficients()))
 
 
 def _revived(plan: Plan, core: Any, ledger: Matrix, space: FeatureSpace, scalar: Any) -> Stream:
@@ -424,10 +457,15 @@ def _revived(plan: Plan, core: Any, ledger: Matrix, space: FeatureSpace, scalar:
     return Stream(plan, writable_copy(core), writable_copy(ledger), space, scalar=scalar)
 
 
-def _roots(weights: Outcomes, rounds_: int, clip: float | None) -> Matrix:
+def _roots(weights: Outcomes, rounds_: int, plan: Plan) -> Matrix:
     """The square roots of the rounds' weights, as a column."""
-    if clip is not None:
+    if plan.rule.clip is not None:
         raise InputError("sample_weight: a clipped learner takes none; leave clip=None")
+    if callable(plan.drift) or plan.drift > 0.0:
+        raise InputError(
+            "sample_weight: experts that change do so every round, so that a round of weight 2 is "
+            "not two rounds; leave drift=0, or repeat the rounds"
+        )
     taken, scalar = outcome_table(weights, rounds_, "sample_weight")
     if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():
         raise InputError("sample_weight must be one number >= 0 per row, and not every weight zero")

@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
-from noregret._native.layout import AAR, BAYES, CLIPPED
-from noregret.budgets import RandomFourier, Window
-from noregret.certificates import Assumption, Certificate, Kind
+from noregret._native.layout import AAR, BAYES, CLIPPED, STUDENT
+from noregret.budgets import Nystrom, RandomFourier, Taylor, Window
+from noregret.certificates import LOG, MEANS, SQUARE, Assumption, Certificate, Kind
 from noregret.gaussian.facts import StreamFacts, declared_bound
 from noregret.types import Vector
 
@@ -24,6 +24,7 @@ __all__ = [
     "aar_side",
     "bayesian_side",
     "clipped_side",
+    "ridge_ratio_report",
     "statements",
     "theorems_of",
 ]
@@ -50,7 +51,7 @@ def bayesian_side(V: N, rounds: N, noise_var: float, price: N, outcomes: int = 1
 
 def statements(s: StreamFacts) -> list[Certificate]:
     """Every statement that applies, the main one first."""
-    return [*(theorem(s) for theorem in theorems_of(s)), *budget_report(s)]
+    return [*(theorem(s) for theorem in theorems_of(s)), *whole_space(s), *budget_report(s)]
 
 
 def theorems_of(s: StreamFacts) -> list[Theorem]:
@@ -68,10 +69,16 @@ def theorems_of(s: StreamFacts) -> list[Theorem]:
             found.append(bayesian_determinant_bound)
         if s.linear:
             found += [kakade_ng_log_loss_bound, kakade_ng_square_loss_bound]
+    elif s.rule == STUDENT:
+        found = [ridge_equality, ridge_norm_bound]
+        if s.totals.workers == 1:
+            found.insert(0, student_equality)
     elif s.rule == CLIPPED:
         found = [clipped_bound, clipped_leverage_bound, ridge_equality]
         if not s.drifting:
             found.insert(2, clipped_determinant_bound)
+        if s.kernel:
+            found.append(clipped_horizon_bound)
     else:
         found = [ridge_equality, ridge_norm_bound]
         if s.linear:
@@ -89,16 +96,21 @@ def _state(
     statement: str,
     comparator: float | None = None,
     assumptions: tuple[Assumption, ...] = (),
-    scale: float = 0.0,
+    size: float = 0.0,
+    factor: float = 1.0,
+    about: str = SQUARE,
 ) -> Certificate:
-    """A statement, with what a budget and a merge add; the comparator is the best expert."""
+    """A statement, with what a budget and a merge add; the comparator is the best expert.
+
+    V is in it `factor` times, and all its other terms add up to at most `size` beside both sides.
+    """
     if isinstance(s.budget, Window):
         kind = "report"
         forgets = f"no round is forgotten: a window keeps the last {s.budget.size} only"
         assumptions = (*assumptions, Assumption(forgets, met=s.totals.rounds <= s.budget.size))
     elif s.budget is not None:
-        span = f"experts are functions of the {s.features} features of {s.budget!r}"
-        assumptions = (*assumptions, Assumption(span, met=True))
+        assumptions = (*assumptions, Assumption(_span(s), met=True))
+    assumptions = (*assumptions, *s.is_a_kernel(), *s.weighted())
     if s.totals.workers > 1:
         shared = f"losses were paid by {s.totals.workers} merged learners, each in its own rounds"
         assumptions = (*assumptions, Assumption(shared, met=True))
@@ -111,8 +123,20 @@ def _state(
         bound=bound,
         statement=statement,
         assumptions=assumptions,
-        scale=scale,
+        about=about,
+        taken=s.taken(size + abs(loss) + abs(bound), factor),
+        audit=s.audit,
     )
+
+
+def _span(s: StreamFacts) -> str:
+    """Which experts a budget leaves, in words."""
+    if isinstance(s.budget, Nystrom):
+        return (
+            f"experts are w'phi(x), phi the {s.features} features of {s.budget!r}, each 0 in the "
+            "rounds before its input joined"
+        )
+    return f"experts are functions of the {s.features} features of {s.budget!r}"
 
 
 # Ridge ------------------------------------------------------------------------------------
@@ -128,6 +152,7 @@ def ridge_equality(s: StreamFacts) -> Certificate:
         loss=t.weighted,
         bound=t.fit,
         statement=f"sum (y - m)^2/d = {s.best}",
+        about=MEANS,
     )
 
 
@@ -147,6 +172,7 @@ def ridge_norm_bound(s: StreamFacts) -> Certificate:
             f"{'sum 1/a_t' if s.drifting else '/ a'}) {s.best}"
         ),
         assumptions=(known,),
+        factor=factor,
     )
 
 
@@ -170,6 +196,27 @@ def kakade_ng_square_loss_bound(s: StreamFacts) -> Certificate:
             f"s^2 = {s.noise_var:.6g}"
         ),
         assumptions=(known,),
+        factor=1.0 + Z * Z / a,
+    )
+
+
+def ridge_ratio_report(s: StreamFacts) -> Certificate:
+    """ZV Corollary 3: with bounded |x| the ratio of the two sides tends to 1, or both stay finite.
+
+    A limit says nothing of finitely many rounds: no claim, the ratio to watch.
+    """
+    t = s.totals
+    ratio = t.square_loss / t.fit if t.fit > 0.0 else math.nan
+    return _state(
+        s,
+        "Zhdanov-Vovk Corollary 3",
+        "report",
+        loss=t.square_loss,
+        bound=t.fit,
+        statement=(
+            f"sum (y - m)^2 over {s.best} tends to 1 if |x| is bounded and no w has a finite loss "
+            f"for ever; so far it is {ratio:.6g}"
+        ),
     )
 
 
@@ -210,6 +257,18 @@ def clipped_determinant_bound(s: StreamFacts) -> Certificate:
     return _clipped(s, name, s.determinant_bound(X * X), s.log_a_priori("X^2"), known)
 
 
+def clipped_horizon_bound(s: StreamFacts) -> Certificate:
+    """ZV section 6: Lam <= c^2 sum_t sum_{s<=t} 1/a_s, which is c^2 T/a for fixed functions.
+
+    With a = c sqrt(T), see `noregret.kernels.clipped_precision`, the regret against every f is
+    c (|f|^2 + 4Y^2) sqrt(T) at the announced T.
+    """
+    c, known = s.length()
+    sums = "c^2 sum_t sum_{s<=t} 1/a_s" if s.drifting else "c^2 T/a"
+    name = "clipped ridge" if s.drifting else "Zhdanov-Vovk Corollary 4"
+    return _clipped(s, f"{name}, horizon form", c * c * s.priors, sums, known)
+
+
 # Bayesian ridge ---------------------------------------------------------------------------
 
 
@@ -218,19 +277,23 @@ def _bayesian(
 ) -> Certificate:
     t = s.totals
     sign = "=" if kind == "equality" else "<="
+    constant = 0.5 * t.rounds * t.outcomes * math.log(2.0 * math.pi * s.noise_var)
     half = "1/2" if t.outcomes == 1 else "m/2"
     return _state(
         s,
         name,
         kind,
-        loss=t.loss,
+        loss=t.loss - s.log_weights,
         comparator=s.log_loss(t.best),
-        bound=bayesian_side(t.fit, float(t.rounds), s.noise_var, price, t.outcomes),
+        bound=bayesian_side(t.fit, float(t.rounds), s.noise_var, price, t.outcomes) - s.log_weights,
         statement=(
             f"log loss {sign} {s.m}T/2 ln(2 pi s^2) + ({s.best})/(2 s^2) + {half} {statement}"
+            f"{f' - {half} sum ln w' if t.light else ''}"
         ),
         assumptions=known,
-        scale=abs(s.log_loss(0.0)) + t.fit / (2.0 * s.noise_var) + 0.5 * t.outcomes * price,
+        size=(abs(constant) + 0.5 * t.outcomes * (price + t.log_det) + abs(s.log_weights)),
+        factor=1.0 / (2.0 * s.noise_var),
+        about=LOG,
     )
 
 
@@ -254,6 +317,44 @@ def kakade_ng_log_loss_bound(s: StreamFacts) -> Certificate:
     price = s.determinant_bound(Z * Z / s.features) if s.features else 0.0
     words = s.log_a_priori("Z^2/n")
     return _bayesian(s, "Kakade-Ng Theorem 2.2", "upper bound", price, words, known)
+
+
+def student_equality(s: StreamFacts) -> Certificate:
+    """(19.4): log loss after the first informative round f = Phi(T) - Phi(f), of V and Lam."""
+    t, m = s.totals, s.totals.outcomes
+    k = t.rounds - t.first + 1  # rounds from the first informative one on
+    if t.first == 0:  # none yet: no round was charged
+        now = then = 0.0
+    else:
+        now = student_side(t.fit, m * k, t.log_det, m)
+        then = student_side(t.first_weighted, m, t.first_log_det, m)
+    return _state(
+        s,
+        _named(s, "Student identity", "Student identity, kernel", "Student identity"),
+        "equality",
+        loss=t.loss,
+        comparator=now - then,
+        bound=now - then,
+        statement=(
+            f"log loss = Phi(T) - Phi({t.first}), Phi(t) = nu/2 ln(pi V) - ln Gamma(nu/2) + "
+            f"{'1/2' if m == 1 else 'm/2'} {s.log}, nu = {s.m}(t - {t.first} + 1)"
+        ),
+        assumptions=(
+            Assumption(
+                f"round {t.first} sets the unit of the noise and is not charged, nor are those "
+                "before it",
+                met=True,
+            ),
+        ),
+        size=abs(now) + abs(then),
+        factor=0.5 * m * k / t.fit if t.first else 1.0,
+        about=LOG,
+    )
+
+
+def student_side(V: float, nu: float, log_det: float, m: int) -> float:
+    """Phi: minus the log of the likelihood that is left when s^2 is integrated out by ds^2/s^2."""
+    return 0.5 * (nu * math.log(math.pi * V) + m * log_det) - math.lgamma(0.5 * nu)
 
 
 # AAR --------------------------------------------------------------------------------------
@@ -304,6 +405,57 @@ def kernel_aar_horizon_bound(s: StreamFacts) -> Certificate:
     return _aar(s, f"Busuttil-Kalnishkan Corollary {number}", c * c * s.priors, sums, known)
 
 
+def whole_space(s: StreamFacts) -> list[Certificate]:
+    """A budget against every f of the kernel's space, from what it left out (18.9).
+
+    V <= (sqrt L(f) + |f| sqrt(missed))^2 + a|f|^2, filled in for the best function of the features.
+    While a dictionary grew, f said more than its features did, and only a bound on L(f) is known.
+    """
+    t = s.totals
+    if not isinstance(s.budget, Nystrom | Taylor) or s.drifting:
+        return []
+    norm, charge = s.best_norm, s.prior_precision * s.best_norm**2
+    beyond, root = norm * math.sqrt(max(t.missed, 0.0)), math.sqrt(max(t.best - charge, 0.0))
+    sign = "="
+    if isinstance(s.budget, Nystrom):
+        root, sign = root + beyond, "<="
+    side = (root + beyond) ** 2 + charge
+    words = "(sqrt L(f) + |f| sqrt(missed))^2 + a|f|^2"
+    if t.workers > 1:
+        side += t.fit - t.best
+        words += " + the learners' own minima less that of all rounds"
+    unit = Assumption("every round had weight 1", met=not t.light)
+    assumptions: tuple[Assumption, ...] = (unit,)
+    if s.rule == AAR:
+        Y2, known = s.outcome_square()
+        bound, left, assumptions = aar_side(side, Y2, t.log_det), "sum (y - g)^2", (known, unit)
+        words += f" + {s.outcome_words} {s.log}"
+    elif s.rule == CLIPPED:
+        Y = s.clip if s.clip is not None else math.inf
+        bound, left = clipped_side(side, Y, t.log_det, t.outcomes), "sum (y - g)^2"
+        words += f" + 4 {s.m}Y^2 {s.log}"
+        assumptions = (declared_bound("|y|", "Y", Y, t.largest), unit)
+    else:
+        bound, left = side, "what the best expert of the features is charged"
+    return [
+        _state(
+            s,
+            "budget against the whole space",
+            "upper bound",
+            loss=t.loss if s.rule in (AAR, CLIPPED) else t.fit,
+            bound=bound,
+            comparator=root * root + charge,
+            statement=(
+                f"{left} <= {words} for every f of the kernel's space, missed = {t.missed:.6g}; "
+                f"here f is the best function of the features, L(f) {sign} {root * root:.6g}, "
+                f"|f| = {norm:.6g}"
+            ),
+            assumptions=assumptions,
+            about=SQUARE if s.rule in (AAR, CLIPPED) else "",
+        )
+    ]
+
+
 def budget_report(s: StreamFacts) -> list[Certificate]:
     """How much of the kernel a budget has left out: no claim, a number to watch."""
     if s.budget is None or isinstance(s.budget, Window):
@@ -343,4 +495,5 @@ def aar_exact_loss(s: StreamFacts) -> Certificate:
         loss=t.loss,
         bound=t.fit + t.charge - t.relief,
         statement=f"sum (y - g)^2 = {s.best} + sum y^2 (1 - 1/d) - sum (d - 1) g^2",
+        size=t.charge + t.relief,
     )

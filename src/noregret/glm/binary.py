@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from noregret._native import account
 from noregret._native.account import BOOK_ROWS, ROUNDS
+from noregret._native.rows import Rounds
 from noregret.certificates import Certificate
 from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
 from noregret.errors import FeatureError
 from noregret.glm import theorems
 from noregret.glm.labels import classes_of, column, sign_of
 from noregret.glm.posteriors import LARGEST, Posterior
-from noregret.inputs.spaces import FeatureSpace, space_for_row
+from noregret.inputs.spaces import FeatureSpace, Names, Positions, space_for_row
 from noregret.inputs.values import as_frame
 from noregret.learner.base import OnlineLearner
+from noregret.learner.estimator import Classifier
 from noregret.learner.replay import Replay
 from noregret.learner.state import VectorState
 from noregret.types import Bernoulli, Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["BinaryLearner", "PosteriorState"]
 
-PLAIN = frozenset((bool, int, float, np.bool_, np.int64, np.float64))
-SIGNS: dict[object, float] = {0: -1.0, 1: 1.0}
 POSTERIORS = ("Recursive", "Mode", "TierneyKadane", "Exact", "Particles")
 
 
@@ -89,17 +87,12 @@ class PosteriorState(VectorState):
         """+1 for the positive class, -1 for the other."""
         return sign_of(y, self.classes)
 
-    def predict_fast(self, x: Vector) -> float:
-        """The probability of the positive class at a plain x; NaN where a closer look is needed."""
-        return self.posterior.predict_fast(x)
-
-    def learn_fast(self, x: Vector, y: Outcome) -> bool:
-        """Learn a plain round; False, and nothing learned, where a closer look is needed."""
-        sign = SIGNS.get(y) if type(y) in PLAIN else None
-        if sign is None or self.classes != (0, 1):
-            return False
-        loss = self.posterior.learn_fast(x, sign, self.book, self.scatter)
-        return loss == loss
+    @property
+    def fast(self) -> Rounds | None:
+        """Compiled rounds, where labels are 0 and 1 and the posterior has any."""
+        if self.classes != (0, 1) or not isinstance(self.space, Positions | Names):
+            return None
+        return self.posterior.rounds(self.space.reader, self.book, self.scatter)
 
     def predict_vector(self, x: Vector) -> float:
         """The probability of the positive class."""
@@ -120,26 +113,20 @@ class PosteriorState(VectorState):
     ) -> tuple[PosteriorState, Replay]:
         """Predict-then-learn over rows; the first labels, or those given, say what the two are."""
         labels = column(y)
-        if not self.rounds:
-            self.classes = classes_of(labels, classes)
-        signs = np.array([self.target(label) for label in labels])
-        return VectorState.replay(self, X, signs)
+        state = self if self.rounds else replace(self, classes=classes_of(labels, classes))
+        signs = np.array([state.target(label) for label in labels])
+        return VectorState.replay(state, X, signs)
 
     def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
         """Predict-then-learn over vectors, in place: probabilities and log losses."""
-        probabilities, losses = np.empty(len(ys)), np.empty(len(ys))
-        learn, book, scatter = self.posterior.learn, self.book, self.scatter
-        for t, (x, sign) in enumerate(zip(xs, ys.tolist(), strict=True)):
-            losses[t] = loss = learn(x, sign, book, scatter)
-            probabilities[t] = math.exp(-loss) if sign > 0.0 else -math.expm1(-loss)
-        return probabilities, losses
+        return self.posterior.replay(xs, ys, self.book, self.scatter)
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
         return theorems.certificates(self)
 
 
-class BinaryLearner(ClassifierMixin, OnlineLearner[PosteriorState]):  # type: ignore[misc]  # untyped base
+class BinaryLearner(Classifier, OnlineLearner[PosteriorState]):
     """What all binary learners share; a child says which posterior it runs on."""
 
     STATE = Part("belief", ("Belief",))
@@ -195,11 +182,6 @@ class BinaryLearner(ClassifierMixin, OnlineLearner[PosteriorState]):  # type: ig
         with self._lock:
             state = self._learned()
             return state.predict_rows(X), state.classes
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     # What was learned -----------------------------------------------------------------------
 

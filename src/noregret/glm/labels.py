@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from noregret.errors import OutcomeError
-from noregret.inputs.values import COLUMN, abbreviated
+from noregret.inputs.values import abbreviated, warn_of_column
 from noregret.types import Outcomes
 
 __all__ = ["classes_of", "column", "label_of", "sign_of"]
@@ -56,7 +54,7 @@ def column(y: Outcomes) -> list[object]:
     except ValueError as refusal:
         raise OutcomeError(f"y cannot be read as labels, one per row: {refusal}") from None
     if found.ndim == 2 and found.shape[1] == 1:
-        warnings.warn(COLUMN, DataConversionWarning, stacklevel=5)
+        warn_of_column()
         found = found[:, 0]
     if found.ndim != 1:
         raise OutcomeError(f"y has shape {found.shape}: give one label per row")

@@ -145,7 +145,7 @@ class BayesianLogistic(BinaryLearner):
 
 
 class ImproperLogistic(BinaryLearner):
-    """AIOLI (Jezequel, Gaillard and Rudi 2020): improper, and better than any proper learner.
+    """AIOLI (Jezequel, Gaillard and Rudi 2020): improper, so that its worst case is better.
 
     Forecasts sigma(x'w_t), w_t = argmin of quadratic minorants of the past losses + lambda|w|^2
     + l(x'w) + l(-x'w): both labels of the round to come are counted.  With A_0 = 2 lambda I,
@@ -154,7 +154,8 @@ class ImproperLogistic(BinaryLearner):
         log loss <= L(w) + lambda|w|^2 + (1+C) ln det(A_T/A_0)
 
     where ln det <= n ln(1 + sum|x|^2/(8 n lambda (1+C))): logarithmic in T, and C enters as a
-    factor, not as exp(C).  docs/theory.md derives it.
+    factor, not as exp(C), which no proper learner achieves in worst-case regret.  On a given stream
+    others may lose less (docs/logistic.md).  docs/theory.md derives it.
 
     Cost: 5 n^2 flops per round and n^2 numbers.
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from noregret._native import margin, newton, particles
 from noregret._native.account import EXCESS, note
-from noregret._native.layout import EXACT_INTEGER, LARGEST_FEATURE
+from noregret._native.layout import LARGEST_FEATURE
 from noregret._native.ledger import add
+from noregret._native.rows import MarginRounds, Reader, Rounds
 from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Word
 from noregret.errors import NumericalError
 from noregret.gaussian.cores.primal import PrimalCore
@@ -30,9 +31,6 @@ LARGEST = 1e100  # of a feature: squares then add up within float64
 TOO_LARGE = "the look at x does not fit in float64: rescale the features"
 FAMILY = Part("family", ("Family",))
 PRECISION = Real("prior_precision", 1e-300, sys.float_info.max, of="precision")
-
-_predict = margin.predict
-_learn = margin.learn
 
 
 def sound(value: float) -> float:
@@ -76,13 +74,19 @@ class Posterior:
         """Learn and book one round; the log loss of the probability that it had given."""
         raise NotImplementedError
 
-    def predict_fast(self, x: Vector) -> float:  # noqa: ARG002  # most have no faster way
-        """The probability of label 1 at a plain x; NaN where a closer look is needed."""
-        return math.nan
+    def replay(
+        self, xs: Matrix, signs: Vector, book: Matrix, scatter: Matrix
+    ) -> tuple[Vector, Vector]:
+        """Learn and book many rounds; the probabilities of label 1, and log losses."""
+        probabilities, losses = np.empty(len(signs)), np.empty(len(signs))
+        for t, (x, sign) in enumerate(zip(xs, signs.tolist(), strict=True)):
+            losses[t] = loss = self.learn(x, sign, book, scatter)
+            probabilities[t] = math.exp(-loss) if sign > 0.0 else -math.expm1(-loss)
+        return probabilities, losses
 
-    def learn_fast(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:  # noqa: ARG002
-        """Learn and book one round; NaN, and nothing learned, where a closer look is needed."""
-        return math.nan
+    def rounds(self, reader: Reader, book: Matrix, scatter: Matrix) -> Rounds | None:  # noqa: ARG002
+        """Compiled rounds one at a time; most posteriors have none."""
+        return None
 
     def copy(self) -> Self:
         """A posterior that shares nothing that changes with this one."""
@@ -135,14 +139,10 @@ class Recursive(Posterior):
         """How many features it knows."""
         return len(self.core.factor)
 
-    def predict_fast(self, x: Vector, ceiling: float = EXACT_INTEGER) -> float:
-        """The probability of label 1 at a plain x; NaN where a closer look is needed."""
-        core = self.core
-        return _predict(self.kind, self.family.code, core.factor, core.work, x, ceiling)
-
     def probability(self, x: Vector) -> float:
         """The probability of label 1 at x."""
-        return sound(self.predict_fast(x, LARGEST_FEATURE))
+        core, code = self.core, self.family.code
+        return sound(margin.predict(self.kind, code, core.factor, core.work, x, LARGEST_FEATURE))
 
     def log_odds(self, x: Vector) -> float:
         """ln of the odds of label 1 at x."""
@@ -153,18 +153,25 @@ class Recursive(Posterior):
         )
         return sound(negative - positive)
 
-    def learn_fast(
-        self, x: Vector, sign: float, book: Matrix, scatter: Matrix, ceiling: float = EXACT_INTEGER
-    ) -> float:
-        """Learn and book one round; NaN, and nothing learned, where a closer look is needed."""
-        code, core = self.family.code, self.core
-        return _learn(
-            self.kind, code, self.bound, core.factor, core.work, book, scatter, x, ceiling, sign
-        )
-
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Learn and book one round."""
-        return sound(self.learn_fast(x, sign, book, scatter, LARGEST_FEATURE))
+        return float(self.replay(x[None], np.array([sign]), book, scatter)[1][0])
+
+    def replay(
+        self, xs: Matrix, signs: Vector, book: Matrix, scatter: Matrix
+    ) -> tuple[Vector, Vector]:
+        """Learn and book many rounds in one compiled call."""
+        core, settings = self.core, (self.kind, self.family.code, self.bound)
+        probabilities, losses = np.empty(len(signs)), np.empty(len(signs))
+        given = xs, signs, probabilities, losses
+        if margin.replay(*settings, core.factor, core.work, book, scatter, *given) >= 0:
+            raise NumericalError(TOO_LARGE)
+        return probabilities, losses
+
+    def rounds(self, reader: Reader, book: Matrix, scatter: Matrix) -> Rounds:
+        """Compiled rounds one at a time."""
+        core, settings = self.core, (self.kind, self.family.code, self.bound)
+        return MarginRounds(reader, *settings, core.factor, core.work, book, scatter)
 
     def copy(self) -> Recursive:
         """A posterior that shares nothing that changes with this one."""
@@ -229,7 +236,7 @@ class History:
 
 
 class Found(NamedTuple):
-    """A mode: where it is, the factor of the curvature there, F, ln det, |gradient|."""
+    """A mode: where it is, the factor of the curvature there, F, ln det, |gradient| there."""
 
     w: Vector
     curve: Matrix
@@ -298,7 +305,8 @@ class Mode(Posterior):
         found = self.tried(row)
         loss, before = self.price(row), Mode.price(self, row)
         self.history.append(row)
-        self.w, self.curve, self.F, self.log_det, self.gradient = found
+        self.w, self.curve, self.F, self.log_det, gradient = found
+        self.gradient = max(self.gradient, gradient)  # be-the-leader needs every round's mode
         add(book, EXCESS, before - Mode.price(self, row))
         note(book, scatter, x, loss, sign)
         return loss

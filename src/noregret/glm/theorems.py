@@ -12,8 +12,9 @@ import numpy as np
 
 from noregret._native import newton
 from noregret._native.account import EXCESS, LOGDET, LONGEST, LOSS, PRICE
-from noregret.certificates import Assumption, Certificate, Kind
-from noregret.glm.exact import Exact
+from noregret.certificates import LOG, Assumption, Certificate, Kind
+from noregret.glm.audits import audits_of
+from noregret.glm.exact import TOLERANCE, Exact
 from noregret.glm.families import Family
 from noregret.glm.posteriors import History, Mode, Particles, Recursive
 from noregret.types import Matrix, Vector
@@ -56,6 +57,8 @@ def _certificate(
         bound=bound,
         statement=statement,
         assumptions=assumptions,
+        about=LOG,
+        audit=audits_of(state),
     )
 
 
@@ -79,9 +82,10 @@ def best(history: History, family: Family, nu2: float) -> float:
 def mode(state: PosteriorState, posterior: Mode) -> list[Certificate]:
     """Exact MAP: be-the-leader and stability, and KN Theorem 3.3."""
     family, nu2, F = posterior.family, 1.0 / posterior.precision, posterior.F
-    off = 0.5 * nu2 * posterior.gradient**2
+    off = 0.5 * nu2 * posterior.gradient**2 * state.rounds
     solved = Assumption(
-        f"the mode is exact: |gradient| = {posterior.gradient:.2g}, so min F is right to {off:.2g}",
+        f"every round's mode is exact: |gradient| <= {posterior.gradient:.2g} in all of them, so "
+        f"that the sums are right to {off:.2g}",
         met=off <= 1e-9 * max(F, 1.0),
     )
     live = "log loss <= min_w F(w) + sum (l_t(w_{t-1}) - l_t(w_t))"
@@ -111,7 +115,12 @@ def averaging(state: PosteriorState, posterior: Mode | Particles) -> list[Certif
     kind: Kind = "upper bound" if exact else "report"
     n, T, Z = state.space.size, state.rounds, float(state.book[LONGEST, 0])
     how = f"{type(posterior).__name__}: the theorem speaks of exact averaging"
-    approximate = () if exact else (Assumption(how, met=True),)
+    if exact:
+        how = (
+            "integrals by the trapezoidal rule: the logarithm of each is right to about "
+            f"{TOLERANCE:g}, by which half as many nodes differ at the most"
+        )
+    approximate = (Assumption(how, met=True),)
     c = family.curvature
     spread = 0.5 * float(np.linalg.slogdet(np.eye(n) + c * nu2 * state.scatter)[1])
     published = 0.5 * n * math.log1p(T * c * nu2 * Z * Z / n) if n else 0.0
@@ -139,6 +148,7 @@ def averaging(state: PosteriorState, posterior: Mode | Particles) -> list[Certif
                 bound=loss,
                 statement="min_w F(w) <= log loss",
                 scale=max(loss, 1.0),
+                audit=audits_of(state),
             )
         )
     return found
@@ -158,9 +168,12 @@ def improper(state: PosteriorState, posterior: Recursive) -> list[Certificate]:
     widest = float(np.trace(state.scatter))
     a_priori = n * math.log1p(widest / (8.0 * n * weight * C1)) if n else 0.0
     expert = f"L(w) + {weight:g}|w|^2 for every w with |w'x| <= C = {bound:g} in all rounds"
+    told = "; the comparator told is the loss less its exact price, by (14.3)"
     words = f"log loss <= {expert} + "
     return [
-        _certificate(state, "upper bound", comparator, name, comparator + charge, words + text)
+        _certificate(
+            state, "upper bound", comparator, name, comparator + charge, words + text + told
+        )
         for name, charge, text in (
             ("AIOLI", C1 * log_det, "(1+C) ln det(A_T/A_0)"),
             ("AIOLI, a priori", C1 * a_priori, "(1+C) n ln(1 + sum |x|^2/(8 n lambda (1+C)))"),

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
 
 from noregret.budgets import FeatureMap, Nystrom
 from noregret.declare.fields import Array, Mismatch, Part, Points
 from noregret.errors import FeatureError, NoRegretError
 from noregret.inputs.spaces import NOTHING, Encoded, FeatureSpace
 from noregret.kernels import Inputs, Kernel, together
+from noregret.numerics.triangles import solve_lower
 from noregret.types import Matrix, Row, Table, Vector
 
 __all__ = ["KernelInputs", "MappedSpace", "NystromSpace"]
@@ -172,7 +172,7 @@ class NystromSpace:
         if not self.kept:
             return np.zeros((0, len(xs)))
         K = self.kernel.cross(together(self.kept), xs)
-        return np.asarray(blas.dtrsm(1.0, self.triangle, K, trans_a=1))
+        return solve_lower(self.triangle.T, K)
 
     def encode(self, x: Row) -> Encoded:
         """The coordinates of x; its own new one if it would join."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from noregret.types import Matrix, Vector
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "TimedFrame"]
 
 
 class Frame:
@@ -42,3 +45,30 @@ class Frame:
     def part(self, start: int, stop: int) -> Frame:
         """Some of the rows."""
         return Frame(self.columns, self.values[start:stop])
+
+    def repeated(self, times: int) -> Frame:
+        """The rows, so many times over."""
+        return Frame(self.columns, np.tile(self.values, (times, 1)))
+
+
+class TimedFrame(Frame):
+    """A frame with one column more, of times, which are not numbers.
+
+    >>> import numpy as np
+    >>> frame = TimedFrame(["hot"], np.array([[1.0], [3.0]]), "at", ["2024-01-01", "2024-01-02"])
+    >>> frame["at"], frame["hot"]
+    (['2024-01-01', '2024-01-02'], array([1., 3.]))
+    """
+
+    __slots__ = ("name", "times")
+
+    def __init__(
+        self, columns: Sequence[object], values: Matrix, name: str, times: Sequence[object]
+    ) -> None:
+        super().__init__(columns, values)
+        self.columns.append(name)
+        self.shape = (len(values), values.shape[1] + 1)
+        self.name, self.times = name, times
+
+    def __getitem__(self, name: object) -> Any:
+        return self.times if name == self.name else super().__getitem__(name)

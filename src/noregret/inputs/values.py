@@ -7,7 +7,6 @@ Text, None, complex numbers, dates, masked values, NaN and infinities are refuse
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,9 +15,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from noregret._native.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
+from noregret.declare.extras import loaded, module
 from noregret.errors import FeatureError, FeatureTypeError, InputError, OutcomeError, abbreviated
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 
@@ -31,6 +30,7 @@ __all__ = [
     "abbreviated",
     "as_frame",
     "as_mapping",
+    "frame_columns",
     "frame_names",
     "number",
     "outcome",
@@ -41,6 +41,7 @@ __all__ = [
     "row",
     "table",
     "table_with_gaps",
+    "warn_of_column",
     "within",
 ]
 
@@ -53,6 +54,13 @@ RESHAPE = "Reshape your data: X[None] is one row, X[:, None] one feature"
 COLUMN = "A column-vector y was passed when a 1d array was expected: give y with shape (n_samples,)"
 
 
+def warn_of_column() -> None:
+    """Say that y is a column of a table; by scikit-learn's warning, where it is loaded."""
+    theirs = loaded("sklearn.exceptions")
+    kind = theirs.DataConversionWarning if theirs else UserWarning
+    warnings.warn(COLUMN, kind, stacklevel=6)
+
+
 def number(value: object, field: str, error: Refusal = FeatureError) -> float:
     """One number, exactly.
 
@@ -62,7 +70,7 @@ def number(value: object, field: str, error: Refusal = FeatureError) -> float:
     Traceback (most recent call last):
     noregret.errors.FeatureTypeError: x['age'] = '3' is not a number (str): ...
     """
-    if value is np.ma.masked:
+    if isinstance(value, np.ndarray) and value is np.ma.masked:  # asked of others, it takes 10 ms
         raise error(f"{field} is masked: leave the round out, or impute the value")
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item() if value.dtype.kind in "biufc" else value
@@ -249,7 +257,8 @@ def _listed(
 
 def _array(values: object, field: str, error: Refusal) -> AnyArray:
     """Whatever NumPy takes for an array, as it is."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    odd = isinstance(values, np.ndarray) and type(values) is not np.ndarray
+    if odd and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise error(f"{field} has masked entries: leave those rounds out, or impute the values")
     try:
         return np.asarray(values)
@@ -297,6 +306,17 @@ def _columns(X: Table, field: str, names: list[object], error: Refusal) -> Matri
     taken = np.empty((len(frame), len(names)))
     for j, name in enumerate(names):
         taken[:, j] = _floats(np.asarray(frame[name]), f"{field}[{name!r}]", 1, error)
+    return taken
+
+
+def frame_columns(X: Table, names: list[object]) -> Matrix:
+    """Some columns of a frame, as numbers up to the largest that a feature may be."""
+    taken = _columns(X, "X", names, FeatureError)
+    i = _first_beyond(LARGEST_FEATURE, taken)
+    if i is not None:
+        t, j = divmod(i, taken.shape[1])
+        field = f"row {t}, X[{names[j]!r}]"
+        within(number(float(taken[t, j]), field), field)
     return taken
 
 
@@ -367,7 +387,7 @@ def as_frame(X: Table) -> Table:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):  # SciPy's sparse matrices
         X = X.toarray()
     elif hasattr(X, "__arrow_c_stream__"):
-        X = importlib.import_module("pyarrow").table(X)
+        X = module("pyarrow", "reading what streams Arrow").table(X)
     return X
 
 
@@ -379,7 +399,7 @@ def outcome_column(y: Outcomes, rounds: int) -> Vector:
             raise OutcomeError(
                 f"y has shape {taken.shape}: this learner takes one outcome per round"
             )
-        warnings.warn(COLUMN, DataConversionWarning, stacklevel=5)
+        warn_of_column()
     return np.ascontiguousarray(taken[:, 0])
 
 

@@ -1,6 +1,6 @@
 """The one base class of all learners: lock, first use, rounds one by one and many at once.
 
-A learner is its parameters, which `__init__` stores and scikit-learn's `get_params` reads, and
+A learner is its parameters, which `__init__` stores and `get_params` reads (estimator.py), and
 beside them one state, None until the first round.  A family writes
 
     its parameters        `__init__`, checked when learning starts (noregret.declare.parameters)
@@ -14,35 +14,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from threading import Lock
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
+from noregret._native.learner import Keeper, Lock, OneByOne
 from noregret.certificates import Certificate
 from noregret.declare.fields import Group, Part
 from noregret.declare.parameters import Parameter, checked
-from noregret.errors import MergeError, NotLearnedError
+from noregret.errors import MergeError
 from noregret.inputs.spaces import FeatureSpace, Names, space_for_row, space_for_table
 from noregret.inputs.values import as_frame
+from noregret.learner.estimator import Estimator, not_fitted
 from noregret.learner.locks import new_lock
 from noregret.learner.replay import Replay, RunningBound, library_of
 from noregret.learner.saving import Saveable, writable_copy
 from noregret.learner.state import Batch, State
 from noregret.types import Forecast, Outcome, Outcomes, Row, Table, Vector
 
-__all__ = ["Learner", "NotFitted", "OnlineLearner", "Stateful"]
+__all__ = ["Learner", "OnlineLearner", "Stateful"]
 
 H = TypeVar("H", bound=Batch)
 S = TypeVar("S", bound=State)
-
-
-# scikit-learn is untyped, and its name for this ends without Error too
-class NotFitted(NotLearnedError, NotFittedError):  # type: ignore[misc]  # noqa: N818
-    """Nothing has been learned yet; scikit-learn's NotFittedError too."""
 
 
 @runtime_checkable
@@ -63,18 +57,20 @@ class Learner(Protocol):
         ...
 
 
-class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # untyped base
+class Stateful(Keeper, Saveable, Estimator, Generic[H]):
     """Parameters, which `__init__` stores, and beside them one state under a lock.
 
     The parent of OnlineLearner; SLOG, which learns a batch and no rounds, has no more than this.
     """
 
-    # State is in slots: `__init__` sets parameters and nothing else, as scikit-learn asks.
-    __slots__ = ("_lock", "_state")
+    # Lock and state are the Keeper's: `__init__` sets parameters and nothing else, as scikit-learn
+    # asks, and compiled rounds have them at hand.
+    __slots__ = ()
 
     _lock: Lock
     _state: H | None  # None: nothing has been learned
     STATE: ClassVar[Part | Group]  # how model files keep the state
+    LATER: ClassVar[Mapping[str, object]] = {}  # parameters that files lack where they are this
     BESIDE: ClassVar[tuple[str, ...]] = ()  # what they keep beside it: `_name`, for `_accept`
     _parameters: ClassVar[Mapping[str, Parameter]] = {}  # those that PARAMETERS has otherwise
     _merge_refusal: ClassVar[str] = "what a round teaches it depends on the rounds before"
@@ -97,7 +93,8 @@ class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # un
         """The state; the caller holds the lock and reads all that it needs from this one."""
         if self._state is None:
             how = "learn_one or fit" if hasattr(self, "learn_one") else "fit"
-            raise NotFitted(f"this {type(self).__name__} has learned nothing yet: call {how} first")
+            name = type(self).__name__
+            raise not_fitted(f"this {name} has learned nothing yet: call {how} first")
         return self._state
 
     def predict(self, X: Table) -> Vector:
@@ -109,7 +106,7 @@ class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # un
         with self._lock:
             space = self._learned().space
         if space is None:
-            raise NotFitted("the inputs of this learner are objects, not vectors of features")
+            raise not_fitted("the inputs of this learner are objects, not vectors of features")
         return space
 
     @property
@@ -122,7 +119,7 @@ class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # un
         """The names of the features in the order of their arrival, if they are all strings."""
         space = self._features()
         if not isinstance(space, Names) or not all(isinstance(name, str) for name in space.slots):
-            raise NotFitted("the features of this learner have no names, or not all are strings")
+            raise not_fitted("the features of this learner have no names, or not all are strings")
         return np.array(list(space.slots), dtype=object)
 
     def merge(self, other: Self) -> Self:  # noqa: ARG002  # as those that can merge have it
@@ -131,11 +128,6 @@ class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # un
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._state is not None
-
-    def __sklearn_tags__(self) -> Any:  # scikit-learn is untyped
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
@@ -147,7 +139,7 @@ class Stateful(Saveable, BaseEstimator, Generic[H]):  # type: ignore[misc]  # un
         self.__dict__.update(stored["parameters"])
 
 
-class OnlineLearner(Stateful[S]):
+class OnlineLearner(OneByOne, Stateful[S]):
     """What all learners share; a child writes its parameters and `_start`.
 
     >>> import noregret as nr
@@ -174,15 +166,14 @@ class OnlineLearner(Stateful[S]):
         space, read = space_for_table(X)
         return self._start(space), read
 
-    # One round ------------------------------------------------------------------------------
+    # One round: predict_one and learn_one are OneByOne's.  While nobody holds the lock they ask the
+    # state's compiled rounds (`fast`), one step for other threads; what those decline comes here.
 
-    def predict_one(self, x: Row) -> Forecast:
-        """Forecast the outcome at x: a 1-D array, or a mapping of feature name to number."""
+    def _predict_carefully(self, x: Row) -> Forecast:
         with self._lock:
             return (self._state or self._start_row(x)).predict(x)
 
-    def learn_one(self, x: Row, y: Outcome) -> None:
-        """Learn that x had the outcome y."""
+    def _learn_carefully(self, x: Row, y: Outcome) -> None:
         with self._lock:
             self._state = (self._state or self._start_row(x, y)).learn(x, y)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import time
-from threading import Lock, get_ident
+from threading import get_ident
 from weakref import WeakValueDictionary
+
+from noregret._native.learner import Lock
 
 __all__ = ["new_lock"]
 

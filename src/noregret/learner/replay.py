@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from noregret.certificates import Certificate
-from noregret.errors import NoRegretError
+from noregret.declare.extras import module
 from noregret.types import Matrix, Vector
 
 __all__ = ["Replay", "RunningBound", "library_of", "module"]
@@ -39,6 +38,17 @@ class Replay:
 
     def __len__(self) -> int:
         return len(self.loss)
+
+    def __str__(self) -> str:
+        """A summary: rounds, mean loss, its root, and what the certificate says."""
+        c, mean = self.certificate, float(self.loss.mean()) if len(self) else float("nan")
+        root = f", root {mean**0.5:.4g}" if mean >= 0.0 else ""
+        verdict = {True: "holds", False: "FAILS", None: "no claim"}[c.holds]
+        bound = "" if c.bound is None else f", bound {c.bound:.6g}"
+        return (
+            f"Replay of {len(self):,} rounds: mean loss {mean:.4g}{root}\n"
+            f"{c.name}: {verdict} (loss {c.loss:.6g}, best in hindsight {c.comparator:.6g}{bound})"
+        )
 
     def columns(self) -> dict[str, Vector]:
         """The columns by name; with m outcomes, forecast_0, forecast_1, ..."""
@@ -84,12 +94,3 @@ def library_of(X: Any) -> str:
     """The library of a frame; pandas for what comes from elsewhere."""
     library = type(X).__module__.partition(".")[0]
     return library if library in ("pandas", "polars", "pyarrow") else "pandas"
-
-
-def module(name: str, wanted_by: str) -> Any:
-    """A module that only some calls need, or the error that says how to get it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise NoRegretError(f"{wanted_by} needs {package}: pip install {package}") from None

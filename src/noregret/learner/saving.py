@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from noregret.learner.base import OnlineLearner
     from noregret.learner.state import State
 
-__all__ = ["Saveable", "ours", "writable_copy"]
+__all__ = ["Saveable", "ours", "revived", "writable_copy"]
 
 FILES = "noregret.snapshot"  # it knows all learners, so that none can know it beforehand
 V = TypeVar("V")
@@ -36,6 +37,11 @@ class Saveable:
 def ours(model: object) -> TypeGuard[OnlineLearner[State]]:
     """Whether a model is a learner of this library, and not somebody's child of one."""
     return isinstance(model, Saveable) and type(model).__module__.startswith("noregret.")
+
+
+def revived(kind: Callable[..., V], *values: object) -> V:
+    """A state from a pickle, made of arrays that may be written to."""
+    return kind(*map(writable_copy, values))
 
 
 def writable_copy(value: V) -> V:

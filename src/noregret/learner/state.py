@@ -39,7 +39,11 @@ class Batch(Protocol):
 
 
 class State(Batch, Protocol):
-    """What the state of every online learner can do."""
+    """What the state of every online learner can do.
+
+    One that has an attribute `fast`, rounds of noregret._native.rows in its own arrays, is asked
+    there first, without a lock; those arrays then stay where they are as long as the state lives.
+    """
 
     @property
     def rounds(self) -> int:

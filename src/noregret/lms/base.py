@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret.budgets import Window
 from noregret.inputs.spaces import FeatureSpace, Names, space_for_row
 from noregret.inputs.values import as_mapping
 from noregret.learner.base import OnlineLearner
+from noregret.learner.estimator import Regressor
 from noregret.lms.family_net import FamilyNetState
 from noregret.lms.gaussian_net import GaussianNetState
 from noregret.lms.state import KernelLMSState
@@ -23,7 +23,7 @@ __all__ = ["LMSLearner"]
 S = TypeVar("S", bound=KernelLMSState | GaussianNetState | FamilyNetState)
 
 
-class LMSLearner(RegressorMixin, OnlineLearner[S]):  # type: ignore[misc]  # scikit-learn is untyped
+class LMSLearner(Regressor, OnlineLearner[S]):
     """A learner whose inputs keep their features, or are objects that only its kernel understands.
 
     A child writes `_start`, whose space is None for objects, and `_vectors`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Self
 
 import numpy as np
 
@@ -12,17 +13,18 @@ from noregret._native import continuum as ops
 from noregret._native.continuum import AT, BOX, FRESH, FULL, OK, PEAK, RATE
 from noregret._native.layout import LARGEST_FEATURE
 from noregret._native.lms import COUNT, FACTS, STEPS, TILE
+from noregret._native.rows import NetRounds, RenewedRounds
 from noregret.declare.fields import Array, Mismatch, Part, Real, require
 from noregret.errors import FeatureError
 from noregret.gaussian.cores.memory import enough
 from noregret.inputs.kernel_spaces import KernelInputs
-from noregret.inputs.spaces import FeatureSpace, Names
+from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.learner.state import VectorState
 from noregret.lms.comparators import Expansion, Seen, Values, checked
 from noregret.lms.layer import check_patterns
 from noregret.lms.net_state import NODES, NetState, check_book, check_nodes
 from noregret.lms.rates import HIGHEST
-from noregret.types import Matrix, Outcome, Vector
+from noregret.types import Matrix, Outcome, Row, Vector
 
 __all__ = ["GaussianNetState"]
 
@@ -42,6 +44,7 @@ class GaussianNetState(NetState, VectorState):
     rates: Matrix = field(init=False, repr=False)
     work: Matrix = field(init=False, repr=False)
     at: Vector = field(init=False, repr=False)
+    fast: RenewedRounds = field(default_factory=RenewedRounds, init=False, repr=False)
 
     FIELDS = (
         Part("inputs", ("Inputs",), of="space"),
@@ -51,7 +54,7 @@ class GaussianNetState(NetState, VectorState):
         Array("coefs", ("nodes", "size")),
         Array("facts", ("size", FACTS)),
     )
-    SCRATCH = ("said", "heard", "rates", "work", "at")
+    SCRATCH = ("said", "heard", "rates", "work", "at", "fast")
     CHANGING = ("cells", "finer", "book", "points", "coefs", "facts")
 
     def __post_init__(self) -> None:
@@ -59,6 +62,15 @@ class GaussianNetState(NetState, VectorState):
         self.rates = self.rule.rates(self.scale)
         self.work = np.zeros((STEPS + len(self.rates), TILE))
         self.at = np.zeros(AT + self.space.size)
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin compiled rounds anew, in the arrays as they are."""
+        assert isinstance(self.space, Positions | Names)
+        learned = self.points, self.coefs, self.facts, self.cells, self.finer, self.book
+        steps = self.rates, self.rule.levels
+        scratch = self.work, self.said, self.heard, self.rule.lift, self.at
+        self.fast.renew(NetRounds(self.space.reader, *learned, *steps, *scratch))
 
     @classmethod
     def start(
@@ -120,8 +132,18 @@ class GaussianNetState(NetState, VectorState):
         more = ((0, tiles - have), (0, 0), (0, 0))
         self.points, self.coefs = np.pad(self.points, more), np.pad(self.coefs, more)
         self.facts = np.pad(self.facts, ((0, (tiles - have) * TILE), (0, 0)))
+        self.renew()
 
     # One round ------------------------------------------------------------------------------
+
+    def predict(self, x: Row) -> float:
+        """The forecast at x; nothing is learned."""
+        forecast = self.fast.predict(x)
+        return VectorState.predict(self, x) if forecast is None else forecast
+
+    def learn(self, x: Row, y: Outcome) -> Self:
+        """Learn one round."""
+        return self if self.fast.learn(x, y) else VectorState.learn(self, x, y)
 
     def predict_vector(self, x: Vector) -> float:
         """The forecast at x; NaN where x is not good."""
@@ -138,12 +160,8 @@ class GaussianNetState(NetState, VectorState):
             x,
         )
 
-    predict_fast = predict_vector
-
-    def learn_fast(self, x: Vector, y: Outcome) -> bool:
-        """Learn a plain round; False where a closer look is needed."""
-        if type(y) is not float:
-            return False
+    def learn_vector(self, x: Vector, y: float) -> None:
+        """Learn one round, x and y checked."""
         while True:
             answer = _learn(
                 self.points,
@@ -163,13 +181,9 @@ class GaussianNetState(NetState, VectorState):
                 y,
             )
             if answer != FULL:
-                return bool(answer == OK)
+                break
             self._make_room()
-
-    def learn_vector(self, x: Vector, y: float) -> None:
-        """Learn one round, x and y checked."""
-        learned = self.learn_fast(x, y)
-        assert learned
+        assert answer == OK
 
     # Many rounds ----------------------------------------------------------------------------
 

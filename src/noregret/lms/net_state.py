@@ -14,6 +14,7 @@ from noregret.declare.fields import Array, require
 from noregret.errors import OutcomeError, ParameterError
 from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.replay import Replay
+from noregret.learner.saving import revived
 from noregret.lms.comparators import Expansion, Seen, Values, best_expansion
 from noregret.lms.layer import Inputs, whole
 from noregret.lms.nodes import FEWEST, MOST, NodeRule, grid
@@ -91,8 +92,9 @@ class NetState:
         self.said = np.zeros((ops.SAID, self.alphas.size))
         self.heard = np.zeros((AUDITS, ops.SAID, self.finer.shape[2]))
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
+    def __reduce__(self) -> tuple[object, ...]:
+        parts = (getattr(self, part.name) for part in fields(self) if part.init)
+        return revived, (type(self), *parts)
 
     def copy(self) -> Self:
         """One that shares nothing with this one."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from noregret.certificates import Assumption, Certificate, Kind
+from noregret.certificates import SQUARE, Assumption, Certificate, Kind
 from noregret.lms.comparators import Expansion, Seen, Values, checked
 from noregret.lms.totals import Budgets, NetTotals, Totals
 from noregret.types import Vector
@@ -71,6 +71,7 @@ def _against(
         bound=bound,
         statement=statement + about,
         assumptions=assumptions,
+        about=SQUARE,
     )
 
 
@@ -146,6 +147,7 @@ def _mixture(name: str, t: NetTotals, bound: float, statement: str) -> Certifica
         comparator=float(np.min(t.paid)),
         bound=bound,
         statement=statement,
+        about=SQUARE,
     )
 
 

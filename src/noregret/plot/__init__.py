@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from noregret.declare.extras import module
 from noregret.errors import InputError
-from noregret.learner.replay import Replay, module
+from noregret.learner.replay import Replay
 from noregret.report import paths
 from noregret.running.calibration import LEVELS, Intervals, Reliability
 from noregret.running.recording import LEVEL, Recording

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import optimize
 
+from noregret.declare.extras import module
 from noregret.types import Matrix, Vector
 
 __all__ = [
@@ -157,6 +157,7 @@ def smallest(
     >>> smallest(lambda w: float(w @ w), lambda w: 2.0 * w, lambda w: 2.0 * np.eye(len(w)), 2)
     array([0., 0.])
     """
+    optimize = module("scipy.optimize", "the reference mode")
     rough = optimize.minimize(
         value, np.zeros(n), jac=slope, hess=curve, method="trust-exact", options={"gtol": 1e-10}
     ).x

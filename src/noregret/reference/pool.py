@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import mpmath  # type: ignore[import-untyped]  # it has no types
 import numpy as np
@@ -36,6 +36,7 @@ DIGITS = 50
 Number = Any  # a float, or one of mpmath's, which has no types
 Numbers = Sequence[Number]
 Prior = Numbers | None
+Share = float | Literal["falling"]
 
 
 class Account(NamedTuple):
@@ -76,7 +77,7 @@ def substitution(weights: Numbers, said: Numbers, lo: Number, hi: Number) -> Num
 
 
 def aggregating(
-    said: Matrix, y: Vector, lo: float, hi: float, *, prior: Prior = None, share: float = 0.0
+    said: Matrix, y: Vector, lo: float, hi: float, *, prior: Prior = None, share: Share = 0.0
 ) -> Account:
     """The Aggregating Algorithm for square loss; after each round a share of all weight goes to p.
 
@@ -85,10 +86,10 @@ def aggregating(
     (array([0.5   , 0.8313]), [[0.5, 0.5], [0.1192, 0.8808]])
     """
     with mpmath.workdps(DIGITS):
-        p, s = _prior(prior, said.shape[1]), mpmath.mpf(share)
+        p = _prior(prior, said.shape[1])
         eta = 2 / (mpmath.mpf(hi) - mpmath.mpf(lo)) ** 2
         v, rounds = p, []
-        for G, outcome in zip(said.tolist(), y.tolist()):
+        for G, outcome, s in zip(said.tolist(), y.tolist(), _shares(share)):
             weights, loss = _awake(v, G), _squares(G, outcome)
             g = substitution(*_heard(weights, G), lo, hi)
             mix = _mix(weights, loss, eta)
@@ -99,7 +100,7 @@ def aggregating(
 
 
 def fixed_share(
-    said: Matrix, y: Vector, lo: float, hi: float, share: float, *, prior: Prior = None
+    said: Matrix, y: Vector, lo: float, hi: float, share: Share, *, prior: Prior = None
 ) -> Account:
     """Fixed Share as what it is: the Aggregating Algorithm over all N^T sequences of experts.
 
@@ -112,12 +113,12 @@ def fixed_share(
     """
     N = said.shape[1]
     with mpmath.workdps(DIGITS):
-        p, s = _prior(prior, N), mpmath.mpf(share)
+        p = _prior(prior, N)
         eta = 2 / (mpmath.mpf(hi) - mpmath.mpf(lo)) ** 2
         v = p  # probability times exp(-eta loss) of each sequence
         paths: list[tuple[int, ...]] = [(j,) for j in range(N)]
         rounds = []
-        for G, outcome in zip(said.tolist(), y.tolist()):
+        for G, outcome, s in zip(said.tolist(), y.tolist(), _shares(share)):
             told = [G[path[-1]] for path in paths]
             weights, loss = _awake(v, told), _squares(told, outcome)
             g = substitution(*_heard(weights, told), lo, hi)
@@ -136,16 +137,16 @@ def fixed_share(
         return _account(rounds)
 
 
-def bayesian(costs: Matrix, *, prior: Prior = None, share: float = 0.0) -> Vector:
+def bayesian(costs: Matrix, *, prior: Prior = None, share: Share = 0.0) -> Vector:
     """The mixture's log loss in each round, -ln sum_j weight_j exp(-cost_j).
 
     >>> bayesian(-np.log(np.array([[0.5, 0.25], [0.5, 0.25]]))).round(4)
     array([0.9808, 0.8755])
     """
     with mpmath.workdps(DIGITS):
-        p, s = _prior(prior, costs.shape[1]), mpmath.mpf(share)
+        p = _prior(prior, costs.shape[1])
         v, losses = p, []
-        for cost in costs.tolist():
+        for cost, s in zip(costs.tolist(), _shares(share)):
             losses.append(_mix(_awake(v, cost), cost, 1))
             v = _charged(v, cost, losses[-1], 1)
             v = _back(v, p, s)
@@ -171,7 +172,7 @@ def exponential_weights(said: Matrix, y: Vector, eta: float, *, prior: Prior = N
 
 
 def learned_range(
-    said: Matrix, y: Vector, *, prior: Prior = None, share: float = 0.0
+    said: Matrix, y: Vector, *, prior: Prior = None, share: Share = 0.0
 ) -> tuple[Account, float]:
     """The Aggregating Algorithm where the range is learned, and what rounds beyond it cost.
 
@@ -187,13 +188,13 @@ def learned_range(
     (array([0.5, 0. , 0.5]), array([0.    , 1.    , 0.2831]), 0.25)
     """
     with mpmath.workdps(DIGITS):
-        p, s = _prior(prior, said.shape[1]), mpmath.mpf(share)
+        p = _prior(prior, said.shape[1])
         u = [mpmath.mpf(0)] * len(p)
         seen: list[Number] = []
         rounds = []
         width = over = total = mpmath.mpf(0)
         eta = mpmath.inf
-        for G, outcome in zip(said.tolist(), y.tolist()):
+        for G, outcome, s in zip(said.tolist(), y.tolist(), _shares(share)):
             middle = (min(seen) + max(seen)) / 2 if seen else mpmath.mpf(0)
             lo, hi = middle - width / 2, middle + width / 2
             loss = _squares(G, outcome)
@@ -242,11 +243,11 @@ def best_sequence(losses: Matrix, switches: int) -> tuple[Integers, float]:
     return _least((path, _loss(losses, path)) for path in few)
 
 
-def best_shared(losses: Matrix, eta: float, share: float, *, prior: Prior = None) -> float:
+def best_shared(losses: Matrix, eta: float, share: Share, *, prior: Prior = None) -> float:
     """min over all N^T sequences of loss + (1/eta) ln(1/their probability).
 
     The probability is p_j of the first expert, then s p_j where the sequence changes to j and
-    1 - s + s p_j where it stays with j.
+    1 - s + s p_j where it stays with j; 1 - s where s falls.
 
     >>> round(best_shared(np.array([[0.0, 1.0], [0.0, 1.0]]), 1.0, 0.5), 6)  # ln 2 + ln 4/3
     0.980829
@@ -254,8 +255,11 @@ def best_shared(losses: Matrix, eta: float, share: float, *, prior: Prior = None
     T, N = losses.shape
     p = np.full(N, 1.0 / N) if prior is None else np.asarray(prior) / np.sum(prior)
 
+    s = np.array([float(value) for value in itertools.islice(_shares(share), T - 1)])
+
     def price(path: Integers) -> float:
-        steps = np.where(np.diff(path) != 0, share * p[path[1:]], 1.0 - share + share * p[path[1:]])
+        stay = 1.0 - s if share == "falling" else 1.0 - s + s * p[path[1:]]
+        steps = np.where(np.diff(path) != 0, s * p[path[1:]], stay)
         return -float(np.log(p[path[0]]) + np.log(steps).sum()) / eta
 
     return _least((path, _loss(losses, path) + price(path)) for path in _paths(T, N))[1]
@@ -318,6 +322,12 @@ def _mix(weights: Numbers, losses: Numbers, eta: Number) -> Number:
 def _charged(v: Numbers, losses: Numbers, mix: Number, eta: Number) -> list[Number]:
     """v_j exp(-eta loss_j), the mix where j slept."""
     return [w * _exp(-eta * (l if l == l else mix)) for w, l in zip(v, losses)]
+
+
+def _shares(share: Share) -> Iterator[Number]:
+    """The share after each round: always the same, or 1/(t + 1)."""
+    for t in itertools.count(1):
+        yield 1 / mpmath.mpf(t + 1) if share == "falling" else mpmath.mpf(share)
 
 
 def _back(v: Numbers, p: Numbers, s: Number) -> list[Number]:

@@ -13,7 +13,7 @@ import numpy as np
 from noregret.report import paths
 from noregret.report.series import HUES, Drawn, Points, band, bars, between, hue, line, view
 from noregret.running.calibration import LEVELS, Intervals, Reliability
-from noregret.running.recording import LEVEL, Recording
+from noregret.running.recording import LEVEL, NAIVE, Recording
 from noregret.running.traces import Trace
 
 __all__ = ["charts"]
@@ -24,7 +24,7 @@ LINES, BANDS = 10, 8  # coefficients and experts with a name of their own
 
 def charts(runs: Sequence[Recording]) -> list[Drawn]:
     """All that these runs have to show, in the order of the page."""
-    made = [losses(runs), *(certificate(run, k) for k, run in enumerate(runs)), forecasts(runs)]
+    made = [forecasts(runs), losses(runs), *(certificate(run, k) for k, run in enumerate(runs))]
     made += [
         _each("calibration", runs, _calibrated),  # whether distributions mean what they say
         _each("coefficients", runs, _coefficient),  # the largest ones
@@ -72,12 +72,23 @@ def losses(runs: Sequence[Recording]) -> Drawn | None:
                 off = least > 0.0 and not run.paid <= FAR * least
                 series.append(line(run.name, *run.curves[key].points(), **hue(k), off=off))
                 far += [run.name] if off and key == "loss" else []
+        if key == "loss" and not runs[0].binary:
+            series += _naive(runs[0], least)
         views.append(view(label, series, unit, log=True, zero=key == "loss"))
     note = [thinned(runs[0].curves["loss"])]
     if far:
         note.append(f"More than {FAR:g} times the least, shown on a click: {', '.join(far)}.")
     choices = [{"label": "", "views": views, "note": " ".join(filter(None, note))}]
     return _chart("losses", choices) if views[0]["series"] else None
+
+
+def _naive(run: Recording, least: float) -> list[Drawn]:
+    """The naive forecasts of the same rows; one that is far off is drawn on request."""
+    return [
+        line(name, *run.curves[name].points(), "muted", dash=dash, off=lost > FAR * least > 0.0)
+        for name, dash, lost in zip(NAIVE, ("dot", "long"), run.naive)
+        if len(run.curves[name])
+    ]
 
 
 # Certificates ---------------------------------------------------------------------------------

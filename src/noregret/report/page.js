@@ -48,6 +48,20 @@
     return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, k) => 10 ** (low + k * step));
   };
 
+  // Dates instead of rows, where rows have times: between two that are known, in proportion.
+  const clock = JSON.parse(document.getElementById("clock").textContent);
+  const moment = (row) => {
+    const k = Math.min(Math.max(1, place(clock.rows, row)), clock.rows.length - 1);
+    const [r0, r1, t0, t1] = [clock.rows[k - 1], clock.rows[k], clock.at[k - 1], clock.at[k]];
+    return new Date(1000 * (t0 + ((row - r0) / (r1 - r0)) * (t1 - t0))).toISOString();
+  };
+  const dated = (row, span) => {
+    const iso = moment(row);
+    const days = clock.rows.length > 1 ? (Math.abs(Date.parse(moment(row + span)) - Date.parse(iso))) / 864e5 : 0;
+    if (days > 3) return iso.slice(0, 10);
+    return `${iso.slice(5, 10)} ${iso.slice(11, 16)}`;
+  };
+
   // The first place in the sorted xs that is at least x.
   const place = (xs, x) => {
     let low = 0;
@@ -262,12 +276,13 @@
         svg("line", picture, { x1: box.left, x2: box.right, y1: scale.y(v), y2: scale.y(v), class: "grid" });
         svg("text", picture, { x: box.left - 6, y: scale.y(v) + 4, "text-anchor": "end" }).textContent = brief(v);
       }
-      for (const v of ticks(x0, x1, (box.right - box.left) / 75)) {
+      const dates = Boolean(clock.rows) && view().x === "row";
+      for (const v of ticks(x0, x1, (box.right - box.left) / (dates ? 110 : 75))) {
         svg("line", picture, { x1: scale.x(v), x2: scale.x(v), y1: box.bottom, y2: box.bottom + 4, class: "axis" });
-        svg("text", picture, { x: scale.x(v), y: box.bottom + 17, "text-anchor": "middle" }).textContent = brief(v);
+        svg("text", picture, { x: scale.x(v), y: box.bottom + 17, "text-anchor": "middle" }).textContent = dates ? dated(v, x1 - x0) : brief(v);
       }
       svg("line", picture, { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: "axis" });
-      svg("text", picture, { x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }).textContent = view().x;
+      svg("text", picture, { x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }).textContent = dates ? "time" : view().x;
       svg("text", picture, { transform: `translate(11 ${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }).textContent = view().y;
       const group = svg("g", picture, { "clip-path": `url(#${id})`, class: "series" });
       for (const one of shown()) paint(group, one);
@@ -296,7 +311,11 @@
           draw();
         });
       }
-      if (x !== null) html("span", legend, { className: "at", textContent: `${view().x} ${text(view().fixed ? x : Math.round(x))}` });
+      if (x !== null) {
+        const dates = clock.rows && view().x === "row";
+        const where = dates ? moment(Math.round(x)).slice(0, 16).replace("T", " ") : `${view().x} ${text(view().fixed ? x : Math.round(x))}`;
+        html("span", legend, { className: "at", textContent: where });
+      }
     };
     const value = (one, x) => {
       if (one.kind === "bars") return text(one.y[Math.min(one.y.length - 1, Math.max(0, place(one.x, x) - 1))]);

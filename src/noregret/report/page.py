@@ -18,10 +18,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from noregret.errors import InputError
-from noregret.report import words
+from noregret.report import verdicts, words
 from noregret.report.charts import charts
 from noregret.report.series import Drawn
 from noregret.running.recording import Recording
+from noregret.running.summary import Summary
 
 __all__ = ["page", "write"]
 
@@ -34,9 +35,13 @@ LEVERAGE = (
     "of a kind seen often. The bound grows by what is new."
 )
 SECTIONS = (
-    ("losses", "Losses", "What every learner has lost, row by row: lower is better."),
-    ("certificate", "Certificates", CERTIFICATE),
     ("forecasts", "Forecasts", "Each was made before its outcome was known. Drag to zoom."),
+    (
+        "losses",
+        "Errors over time",
+        "What was lost, row by row, beside naive forecasts: lower is better.",
+    ),
+    ("certificate", "Certificates", CERTIFICATE),
     ("calibration", "Calibration", "Are as many outcomes inside each interval as promised?"),
     ("coefficients", "Coefficients", "The weight of every feature, as the learner learned."),
     ("weights", "Weights of experts", "Whom the pool trusted: the weights add up to 1."),
@@ -51,11 +56,13 @@ def write(
     *,
     title: str = "A run of noregret",
     about: Mapping[str, str] | None = None,
+    verdict: Summary | None = None,
 ) -> None:
     """Write a report of one learner or several as one HTML file that needs no network.
 
     runs : recordings of the same rows, from `noregret.report.play`.
     title, about : the heading, and facts about the run for the top of the page.
+    verdict : how good the forecast is, in numbers, which then comes first.
 
     Size: under 5 MB however long the run; curves keep their extremes.
 
@@ -64,7 +71,7 @@ def write(
     >>> run = report.play(nr.AAR(), [[1.0], [1.0], [2.0]], [1.0, 1.0, 2.0])
     >>> report.write("/dev/null", [run], title="Three rounds")
     """
-    text = page(runs, title=title, about=about)
+    text = page(runs, title=title, about=about, verdict=verdict)
     Path(path).write_bytes(text.encode("utf-8", "xmlcharrefreplace"))  # names of files may be odd
 
 
@@ -73,6 +80,7 @@ def page(
     *,
     title: str = "A run of noregret",
     about: Mapping[str, str] | None = None,
+    verdict: Summary | None = None,
 ) -> str:
     """The report as text."""
     if not runs:
@@ -89,6 +97,8 @@ def page(
     }
     proofs = "".join(map(words.certificates, runs))
     sections["proofs", "In words"] = _section("proofs", "The certificates in words", WORDS, proofs)
+    run = f'<section id="run">{words.facts(about or {})}{words.summary(runs)}</section>'
+    top, below = (run, "") if verdict is None else (verdicts.section(verdict), run)
     links = "".join(
         f'<a href="#{key}">{escape(head)}</a>' for (key, head), made in sections.items() if made
     )
@@ -109,21 +119,26 @@ def page(
 </header>
 <nav>{links}</nav>
 <main>
-<section id="run">
-{words.facts(about or {})}
-{words.summary(runs)}
+{top}
 <noscript><p class="note">The charts are drawn by a script in this page, which is off. \
 Tables and certificates are complete without it.</p></noscript>
-</section>
 {"".join(sections.values())}
+{below}
 </main>
 <footer>Written by noregret {release} on {when}. This page is one file and loads \
 nothing.</footer>
 <script type="application/json" id="data">{_json(drawn)}</script>
+<script type="application/json" id="clock">{_json(_clock(runs))}</script>
 <script>{script}</script>
 </body>
 </html>
 """
+
+
+def _clock(runs: Sequence[Recording]) -> Drawn:
+    """Times of some rows, for dates on the axes; empty where rows have none."""
+    line = runs[0].timeline
+    return {"rows": line.rows, "at": line.at} if len(line.rows) > 1 else {}
 
 
 def _figures(key: str, drawn: list[Drawn]) -> str:

@@ -79,7 +79,10 @@ def certificate(one: Certificate, *, opened: bool = False) -> str:
         f"<b>{'☑' if a.met else '☐'}</b> {escape(a.text)}{'' if a.met else ' (not met)'}</li>"
         for a in one.assumptions
     )
-    listed = f'<ul class="ticks">{ticks}</ul>' if ticks else "<p>It assumes nothing.</p>"
+    nothing = "<p>It assumes nothing of x and y.</p>"
+    if "f(x)" in one.statement or "_t|f_t|" in one.statement:
+        nothing = "<p>It assumes nothing of the outcomes, and that k is a kernel.</p>"
+    listed = f'<ul class="ticks">{ticks}</ul>' if ticks else nothing
     return (
         f"<details{' open' if opened else ''}><summary>{badge(one)} {escape(one.name)} "
         f'<span class="kind">{escape(one.kind)}</span></summary>'

@@ -1,4 +1,4 @@
-"""Rules that merge the forecasts of experts: pools, linear learners, and opera's MLpol."""
+"""Rules that merge the forecasts of experts: pools, and linear learners."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 import noregret as nr
 from noregret.certificates import Certificate
+from noregret.declare.extras import module
 from noregret.experts.auto import DRIFTS, PRECISIONS
-from noregret.learner.replay import module
 from noregret.running.player import Playable
 from noregret.types import Vector
 
@@ -110,22 +110,14 @@ def around(rule: Rule) -> Rule:
     return shifted
 
 
-def mlpol(e: Experts) -> Said:
-    """Weights in proportion to the regret against each expert, where positive, over its scale."""
-    N = e.forecasts.shape[1]
-    even = np.full(N, 1.0 / N)
-    regret, scale, largest, weights = np.zeros(N), np.zeros(N), 0.0, even
-    forecasts = []
-    for f, y in zip(e.forecasts.to_numpy(), e.y.tolist()):
-        g = float(weights @ f)
-        forecasts.append(g)
-        r = 2.0 * (g - y) * (g - f)
-        before, largest = largest, max(largest, float((r * r).max()))
-        regret += r
-        scale += r * r + largest - before
-        raw = np.maximum(regret, 0.0) / np.where(scale > 0.0, scale, 1.0)
-        weights = raw / raw.sum() if raw.any() else even
-    return np.array(forecasts), ""
+def gradient(name: str, **loss: Any) -> Rule:
+    """MLpol or BOA."""
+
+    def rule(e: Experts) -> Said:
+        result = nr.aggregate(e.forecasts, e.y, rule=name, **loss)
+        return result.forecast, verdict(result.certificates)
+
+    return rule
 
 
 def pools(outcome_range: Range) -> dict[str, Rule]:

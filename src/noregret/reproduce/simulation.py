@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from noregret import sparse
+from noregret.declare.extras import module
 from noregret.experts.safe import SafeOSLOG
 from noregret.gaussian import learners as gaussian
-from noregret.learner.replay import module
 from noregret.reproduce.shown import Shown
 from noregret.running.player import Playable
 from noregret.types import Matrix, Vector
@@ -118,7 +117,8 @@ def results(seeds: int = SEEDS) -> Results:
     settings = [Setting(k) for k in ACTIVE]
     settings += [replace(kind, m=m) for kind in KINDS for m in CORRELATIONS]
     cases = [(setting, seed) for setting in settings for seed in range(seeds)]
-    with ProcessPoolExecutor(cpu_count(), initializer=threadpool_limits, initargs=(1,)) as workers:
+    alone = module("threadpoolctl", "the simulation").threadpool_limits
+    with ProcessPoolExecutor(cpu_count(), initializer=alone, initargs=(1,)) as workers:
         found = list(workers.map(trial, *zip(*cases), chunksize=5))
     parts = [found[i : i + seeds] for i in range(0, len(found), seeds)]
     return Results(

@@ -8,6 +8,7 @@ outcome: the share of outcomes 1 among forecasts near p is p.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -21,6 +22,14 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _HALF_WIDTHS = (0.674489750196082, 1.28155156554460, 1.64485362695147, 1.95996398454005)
 HALF_WIDTHS = (*_HALF_WIDTHS, 2.57582930354890)
 """What a central interval of each level reaches to on either side, in standard deviations."""
+
+
+@cache
+def _quantiles(bins: int) -> Vector:
+    """Where a standard normal is cut into bins of the same probability."""
+    from statistics import NormalDist
+
+    return np.array([NormalDist().inv_cdf(k / bins) for k in range(1, bins)])
 
 
 class Intervals:
@@ -43,14 +52,12 @@ class Intervals:
 
     def add(self, y: Vector, mean: Vector, std: Vector) -> None:
         """Rounds; those without outcome or distribution do not count."""
-        from scipy.special import ndtr
-
         some = np.isfinite(y) & np.isfinite(mean) & (std > 0.0)
         if not some.any():
             return
         z = (y[some] - mean[some]) / std[some]
         bins = len(self.pit)
-        self.pit += np.bincount(np.minimum((ndtr(z) * bins).astype(np.int64), bins - 1), None, bins)
+        self.pit += np.bincount(np.searchsorted(_quantiles(bins), z, side="right"), None, bins)
         self.covered += (np.abs(z)[:, None] <= np.array(HALF_WIDTHS)).sum(axis=0)
         self.rounds += int(some.sum())
 

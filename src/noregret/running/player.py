@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -17,12 +17,17 @@ import numpy as np
 
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NotLearnedError, NumericalError, OutcomeError, SourceError
+from noregret.forecasting.forecaster import Forecaster
+from noregret.forecasting.results import ForecastReplay
 from noregret.gaussian.cores.blocks import in_blocks
+from noregret.inputs.tables import Frame, TimedFrame
 from noregret.inputs.values import outcome_table
 from noregret.learner.base import Learner
 from noregret.learner.replay import Replay, RunningBound
+from noregret.running.baselines import Baselines
 from noregret.running.recording import Played, Recording
 from noregret.sources.block import Block, Reading
+from noregret.sources.clock import seconds_of
 from noregret.sources.encoding import Encoding, Piece
 from noregret.types import Outcomes, Table, Vector
 from noregret.wrappers.lagged import Lagged
@@ -55,11 +60,21 @@ class Player:
     certificate: Certificate | None = None
     recording: Recording | None = None  # what a report draws, if one is wanted
     running: RunningBound | None = None  # where the bound of every round is known
+    baselines: Baselines = field(default_factory=Baselines)  # the naive forecasts of these rounds
+    latest: Frame | None = None  # the last row,
+    ahead: list[Frame] = field(default_factory=list)  # and those after the last outcome
+    beyond: int = 0  # rows without an outcome that are further ahead than the learner's horizon
 
     @property
     def rmse(self) -> float:
         """Of the rounds of this run."""
         return math.sqrt(self.errors / self.rounds) if self.rounds else math.nan
+
+    def begin(self, time: str | None) -> None:
+        """Tell a Forecaster that has learned nothing which column has the times."""
+        learner = self.learner
+        if isinstance(learner, Forecaster) and not learner.__sklearn_is_fitted__():
+            learner.time = time
 
     def resume(self, stored: Sequence[Any]) -> None:
         """Go on with the running bound of an earlier run."""
@@ -77,11 +92,12 @@ class Player:
         With a reading, rows that the learner refuses are bad rows; without one they are errors.
         """
         T = len(piece.y)
-        if not piece.frame.shape[1] and not isinstance(self.learner, Lagged):
+        if not piece.frame.shape[1] and not isinstance(self.learner, Lagged | Forecaster):
             raise SourceError(
                 "there is no feature to forecast from: give --lags, --calendar or other --features"
             )
         played = Played.empty(T)
+        self.latest = piece.frame.part(T - 1, T)
         for start, stop, known in self._parts(piece.y):
             part, said = piece.part(start, stop), played.rows(start, stop)
             if known:
@@ -91,30 +107,52 @@ class Player:
                     played.bound[-1] = math.nan  # where bounds are must not depend on the clock
             else:
                 self._forecast(part, said)
+            if self.recording is not None and part.times is not None:
+                self.recording.timeline.add(self.recording.rows, seconds_of(part.times))
             self._record(part.y, said)
         return played
 
     def replay(self, X: Table, y: Vector) -> Played:
         """Learn rows that all have an outcome; the sums of this run go on."""
         running = self.running or _running_bound(self.learner)
+        fresh = isinstance(self.learner, Forecaster) and not self.learner.__sklearn_is_fitted__()
         replay = self.learner.replay(X, y)
         self.certificate = replay.certificate
         said = Played.empty(len(y))
         said.forecast[:], said.loss[:] = replay.forecast, replay.loss
+        if isinstance(replay, ForecastReplay):
+            self._issued(replay, said, y, fresh=fresh)
         if replay.spread is not None:
             said.spread[:] = replay.spread
-            noise = getattr(_given(self.learner), "noise_var", math.nan)
-            said.std[:] = np.sqrt(noise * replay.spread)
+            noise = getattr(_given(self.learner), "noise_var", None)
+            if noise is not None:
+                said.std[:] = np.sqrt(noise * replay.spread)
         bounds = None if running is None else running.after(replay, y)
         if bounds is not None:
             self.running = running
             said.bound[:] = bounds
         elif self.certificate.bound is not None:
             said.bound[-1] = self.certificate.bound
-        self.loss += float(replay.loss.sum())
-        self.errors += float(((y - replay.forecast) ** 2).sum())
-        self.rounds += len(y)
+        known = ~np.isnan(said.forecast)  # a Forecaster has none for its first steps
+        self.loss += float(said.loss[known].sum())
+        self.errors += float(((y - said.forecast)[known] ** 2).sum())
+        self.rounds += int(known.sum())
+        self.baselines.add(y, said.forecast)
+        self.ahead.clear()
         return said
+
+    def _issued(self, replay: ForecastReplay, said: Played, y: Vector, *, fresh: bool) -> None:
+        """The forecasts that a Forecaster issued at its horizon, with their intervals."""
+        assert isinstance(self.learner, Forecaster)
+        assert replay.ahead is not None
+        h = self.learner.horizon
+        self.certificate = self.learner.certificate(horizon=h)
+        said.forecast[:] = replay.ahead[:, -1]
+        if fresh:
+            said.forecast[0] = math.nan  # nothing was known
+        said.loss[:] = (y - said.forecast) ** 2
+        if replay.low is not None and replay.high is not None:
+            said.low[:], said.high[:] = replay.low[:, -1], replay.high[:, -1]
 
     def _record(self, y: Vector, said: Played) -> None:
         if self.recording is not None:
@@ -140,7 +178,7 @@ class Player:
             complaint = f"the outcome {y[0]:g} is neither 0 nor 1"
         elif len(y) == 1 or not _one_by_one(self.learner, part.frame.shape[1]):
             try:
-                said.fill(self.replay(part.frame, y))
+                said.fill(self.replay(self._table(part), y))
             except (InputError, NumericalError) as refused:  # the learner is as it was
                 complaint = str(refused)
             else:
@@ -153,7 +191,22 @@ class Player:
         else:
             reading.skip(int(part.places[0]), complaint)
 
+    def _table(self, part: Piece) -> Table:
+        """The rows as the learner takes them: a Forecaster with their times."""
+        if isinstance(self.learner, Forecaster) and self.learner.time is not None:
+            times: Any = part.times
+            return TimedFrame(part.frame.columns, part.frame.values, str(self.learner.time), times)
+        return part.frame
+
     def _forecast(self, part: Piece, said: Played) -> None:
+        if isinstance(self.learner, Forecaster):
+            before = sum(map(len, self.ahead))
+            self.ahead.append(part.frame)
+            after = before + len(part.y)
+            self.beyond += max(after - max(before, self.learner.horizon), 0)
+            if self.learner.__sklearn_is_fitted__():  # else nothing is known yet
+                said.forecast[:] = self.learner.predict(self._table(part))
+            return
         normal = hasattr(_given(self.learner), "noise_var")
         predictive = getattr(self.learner, "predictive") if normal else None  # noqa: B009  # theirs
         for t, row in enumerate(part.frame.values.tolist()):

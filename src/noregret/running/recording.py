@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from noregret.certificates import Certificate
 from noregret.errors import NotLearnedError
+from noregret.forecasting.forecaster import Forecaster
 from noregret.running.calibration import Intervals, Reliability
-from noregret.running.traces import Tail, Trace
+from noregret.running.traces import Tail, Timeline, Trace
 from noregret.types import Vector
 
 __all__ = ["LEVEL", "Checkpoint", "Played", "Recording"]
 
 LEVEL, REACH = 0.9, 1.64485362695147
 """The interval that is drawn, and how many standard deviations it reaches to either side."""
+NAIVE = ("mean so far", "last value")  # what every learner is drawn beside
 CHECKPOINTS = 400  # snapshots that are kept at most
 SHOWN = 4  # certificates that are followed over time
 WIDEST = 4096  # coefficients that are followed at most
@@ -33,11 +36,13 @@ class Played(NamedTuple):
     loss: Vector
     bound: Vector
     spread: Vector
+    low: Vector  # the interval, where the learner issues one
+    high: Vector
 
     @classmethod
     def empty(cls, rows: int) -> Played:
         """Nothing yet."""
-        return cls(*np.full((5, rows), math.nan))
+        return cls(*np.full((7, rows), math.nan))
 
     def rows(self, start: int, stop: int) -> Played:
         """Some of the rows, to be filled in here."""
@@ -73,18 +78,20 @@ class Recording:
     [[1, 2, 3], [0.5, 0.33, 0.25]]
     """
 
-    def __init__(self, name: str, *, binary: bool = False) -> None:
+    def __init__(self, name: str, *, binary: bool = False, every: int = 1) -> None:
         self.name, self.binary = name, binary
         self.rows = self.rounds = 0
         self.paid = self.squares = 0.0  # what is compared; sum (y - forecast)^2
         self.seconds = 0.0
         self.learner: object = None
-        self.curves = {key: Trace(CURVE) for key in ("loss", "average", "leverage")}
+        self.curves = {key: Trace(CURVE) for key in ("loss", "average", "leverage", *NAIVE)}
+        self.timeline = Timeline()
+        self.naive = [0.0, 0.0, 0.0, 0.0]  # losses of both naive forecasts; sum of y, last y
         self.curves |= {key: Trace(DETAIL) for key in ("y", "forecast", "low", "high")}
         self.tail = Tail(LAST, columns=4)  # y, forecast, low, high
         self.calibration = Reliability() if binary else Intervals()
         self.checkpoints: list[Checkpoint] = []
-        self.every = 1  # rows from one moment to the next
+        self.every = every  # rows from one moment to the next
 
     # Taking ---------------------------------------------------------------------------------
 
@@ -111,6 +118,8 @@ class Recording:
         std: Vector,
         loss: Vector,
         spread: Vector,
+        low: Vector,
+        high: Vector,
     ) -> None:
         """The next rows, NaN where there is nothing; the learner as it is after them."""
         self.learner = learner
@@ -122,7 +131,10 @@ class Recording:
             self.curves["loss"].add(at, np.where(known, sums, np.nan))
             self.curves["average"].add(at, np.where(known, sums / np.maximum(n, 1), np.nan))
             self.curves["leverage"].add(at, 1.0 - 1.0 / spread)
-            low, high = forecast - REACH * std, forecast + REACH * std
+            low = np.where(np.isnan(low), forecast - REACH * std, low)
+            high = np.where(np.isnan(high), forecast + REACH * std, high)
+        if known.any():
+            self._beside(at, y, known)
         said = {"y": y, "forecast": forecast, "low": low, "high": high}
         for key, values in said.items():
             self.curves[key].add(at, values)
@@ -138,6 +150,22 @@ class Recording:
             self.checkpoints.append(checkpoint(self.learner, self.rows))
             if len(self.checkpoints) > CHECKPOINTS:
                 self._thin()
+
+    def _beside(self, at: int, y: Vector, known: npt.NDArray[np.bool_]) -> None:
+        """What the naive forecasts would have lost on these rows, but for the first of all."""
+        *paid, total, last = self.naive
+        ys = y[known]
+        counts = self.rounds + np.arange(len(ys))
+        with np.errstate(all="ignore"):
+            mean = (total + np.concatenate([[0.0], np.cumsum(ys)[:-1]])) / np.maximum(counts, 1)
+            before = np.concatenate([[last], ys[:-1]])
+            for k, (name, said) in enumerate(zip(NAIVE, (mean, before))):
+                sums = paid[k] + np.cumsum(np.where(counts > 0, (ys - said) ** 2, 0.0))
+                column = np.full(len(y), math.nan)
+                column[known] = sums
+                self.curves[name].add(at, column)
+                self.naive[k] = float(sums[-1])
+            self.naive[2:] = [total + float(ys.sum()), float(ys[-1])]
 
     def _thin(self) -> None:
         self.every *= 2
@@ -193,7 +221,10 @@ def _inner(learner: object) -> object:
 
 
 def _certificates(learner: object) -> list[Certificate]:
+    """All of them; of a Forecaster that of the horizon that is played."""
     try:
+        if isinstance(learner, Forecaster):
+            return [learner.certificate(horizon=learner.horizon)]
         return list(getattr(learner, "certificates", list)())
     except NotLearnedError:
         return []

@@ -12,7 +12,7 @@ import numpy as np
 
 from noregret.types import Integers, Vector
 
-__all__ = ["Tail", "Trace"]
+__all__ = ["Tail", "Timeline", "Trace"]
 
 
 class Trace:
@@ -135,3 +135,32 @@ class Tail:
     def table(self) -> Vector:
         """Their values, one row each."""
         return self.kept
+
+
+class Timeline:
+    """Which time each row has: of every so many rows one, so that dates can stand on an axis.
+
+    >>> line = Timeline(most=2)
+    >>> line.add(0, np.array([0.0, 60.0, 120.0, 180.0, 240.0]))
+    >>> line.rows, line.at
+    ([1, 5], [0.0, 240.0])
+    """
+
+    __slots__ = ("at", "every", "most", "rows")
+
+    def __init__(self, most: int = 2000) -> None:
+        self.most, self.every = most, 1
+        self.rows: list[int] = []  # counted from 1
+        self.at: list[float] = []  # seconds from 1970
+
+    def add(self, row: int, seconds: Vector) -> None:
+        """The times of rows row, row + 1, ... counted from 0; NaN where there is none."""
+        first = -row % self.every
+        for k in range(first, len(seconds), self.every):
+            if seconds[k] == seconds[k]:
+                self.rows.append(row + k + 1)
+                self.at.append(float(seconds[k]))
+        while len(self.rows) > self.most:
+            self.every *= 2
+            kept = [(r, t) for r, t in zip(self.rows, self.at) if (r - 1) % self.every == 0]
+            self.rows, self.at = [r for r, _ in kept], [t for _, t in kept]

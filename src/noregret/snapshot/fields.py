@@ -55,6 +55,7 @@ def write_fields(w: Writer, thing: Any) -> dict[str, Any]:
     return {
         field.name: _write(w, field, value)
         for field, value in zip(thing.FIELDS, values, strict=True)
+        if value is not None or not field.later
     }
 
 
@@ -101,6 +102,8 @@ def read_fields(f: Fields, type_: Any) -> Any:
 
 
 def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
+    if field.later and not f.has(field.name):  # type: ignore[attr-defined]  # every field has one
+        return None
     if isinstance(field, Array):
         return _numbers(f, field, sizes)
     if isinstance(field, Part):
@@ -203,7 +206,10 @@ def read_kernel(f: Fields, type_: Any) -> Any:
 def write_learner(w: Writer, one: Any) -> dict[str, Any]:
     """A learner: its parameters and its state."""
     with one._lock:
-        chosen = {name: w.value(getattr(one, name), name) for name in parameters_of(type(one))}
+        given = {name: getattr(one, name) for name in parameters_of(type(one))}
+        plain = one.LATER.items()
+        later = {name for name, default in plain if given[name] is default}
+        chosen = {name: w.value(v, name) for name, v in given.items() if name not in later}
         beside = {name: w.value(getattr(one, f"_{name}"), name) for name in one.BESIDE}
         return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)} | beside
 
@@ -219,7 +225,7 @@ def _write_state(w: Writer, declared: Part | Group, state: Any) -> Any:
 def read_learner(f: Fields, type_: Any) -> Any:
     """A learner with its parameters, which are checked when they are used."""
     chosen = f.values("parameters")
-    if set(chosen) != set(parameters_of(type_)):
+    if set(chosen) | set(type_.LATER) != set(parameters_of(type_)):
         raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
     one, inner = type_(**chosen), f.optional("state")
     beside = {name: f.value(name) for name in type_.BESIDE}

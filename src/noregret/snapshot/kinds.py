@@ -18,7 +18,7 @@ import numpy as np
 
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
-from noregret.kernels import KERNELS
+from noregret.kernels import KERNELS, SKLEARN
 from noregret.learner.base import Stateful
 from noregret.learner.saving import Saveable
 from noregret.snapshot.fields import (
@@ -47,8 +47,6 @@ class Kind:
     write: Callable[[Writer, Any], dict[str, Any]]
     read: Callable[[Fields], Any]
 
-
-SKLEARN = "sklearn.gaussian_process.kernels"
 
 HOMES: dict[str, str] = {
     "AAR": "gaussian.learners.AAR",
@@ -83,8 +81,14 @@ HOMES: dict[str, str] = {
     "Particles": "glm.posteriors.Particles",
     "Recursive": "glm.posteriors.Recursive",
     "TierneyKadane": "glm.posteriors.TierneyKadane",
+    "Every": "forecasting.times.Every",
+    "Forecaster": "forecasting.forecaster.Forecaster",
+    "Forecaster.History": "forecasting.history.History",
+    "Forecaster.Running": "forecasting.state.Running",
     "Delayed": "wrappers.delayed.Delayed",
+    "Intervals": "wrappers.intervals.Intervals",
     "Lagged": "wrappers.lagged.Lagged",
+    "Quantiles": "wrappers.quantiles.Quantiles",
     "OSLOG": "sparse.oslog.OSLOG",
     "SLOG": "sparse.slog.SLOG",
     "Gaussians": "lms.gaussian_net.GaussianNetState",
@@ -95,13 +99,20 @@ HOMES: dict[str, str] = {
     "AggregatingAlgorithm": "experts.aggregating.AggregatingAlgorithm",
     "Auto": "experts.auto.Auto",
     "Auto.State": "experts.auto.AutoState",
+    "AutoClassifier": "experts.classifier.AutoClassifier",
+    "AutoClassifier.State": "experts.classifier.ClassifierState",
+    "BOA": "experts.rules.BOA",
     "BayesianAlgorithm": "experts.aggregating.BayesianAlgorithm",
     "Cells": "experts.core_grid.CoreGrid",
     "ExponentialWeights": "experts.aggregating.ExponentialWeights",
     "Game": "losses.Game",
+    "MLpol": "experts.rules.MLpol",
     "Pool": "experts.pool.Pool",
+    "RegretPool": "experts.regret_pool.RegretPool",
+    "ConvexLoss": "experts.convex.ConvexLoss",
     "SafeLogistic": "experts.safe.SafeLogistic",
     "SafeOSLOG": "experts.safe.SafeOSLOG",
+    "RidgeMixture": "experts.ridge_mixture.RidgeMixture",
     "Units": "experts.units.Units",
 }
 """Every kind that declares its fields, by its name in files: where it is.  A closed list."""

@@ -5,10 +5,12 @@
     data.jsonl                        JSON lines (.ndjson)
     data.npz                          NumPy arrays of one length
     data.svm                          libsvm text (.libsvm, .svmlight)
+    data.xlsx                         the first sheet of an Excel workbook
     -                                 standard input, as it arrives
     sqlite:file.db  duckdb:file.db    with a query
 
-What the cells mean is in block.py, how columns become features in encoding.py.
+What cells mean is in cells.py and dates.py, what columns are in survey.py, how they become features
+in encoding.py.
 """
 
 from __future__ import annotations
@@ -16,16 +18,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from noregret.errors import SourceError
-from noregret.sources.block import WORDS, Block, Reading
-from noregret.sources.delimited import read_delimited
-from noregret.sources.lines import chunks_of_file, chunks_of_pipe, whole_lines
-from noregret.sources.objects import read_json_lines, read_libsvm
-from noregret.sources.prefetch import prefetch
-from noregret.sources.queries import read_query
-from noregret.sources.tables import read_arrow, read_npz, read_parquet
+from noregret.sources.block import Block, Reading
+from noregret.sources.cells import WORDS, Numbers
+from noregret.sources.dates import format_of
+from noregret.sources.dialect import decoded, encoding_of, known_as
+from noregret.sources.lines import Lines, chunks_of_file, chunks_of_pipe, whole_lines
+from noregret.sources.survey import Declared
 
 __all__ = ["FORMATS", "Block", "Source"]
 
@@ -33,10 +36,12 @@ FORMATS = {
     "csv": (".csv", ".tsv", ".txt", ".tab", ".dat"),
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
-    "jsonl": (".jsonl", ".ndjson"),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
     "npz": (".npz",),
     "libsvm": (".svm", ".libsvm", ".svmlight"),
+    "excel": (".xlsx", ".xlsm"),
 }
+TABLES = ("parquet", "arrow", "npz", "excel")
 DATABASES = ("sqlite", "duckdb")
 
 
@@ -62,6 +67,10 @@ class Source:
     missing_words: Sequence[str] = ()
     text: Sequence[str] = ()  # columns that are text whatever they look like
     skip_bad: int = 0
+    encoding: str | None = None  # of text; else UTF-8, or UTF-16 by its first bytes
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
 
     @property
     def database(self) -> str | None:
@@ -97,8 +106,27 @@ class Source:
             allowed=self.skip_bad,
             words=frozenset((*WORDS, *self.missing_words)),
             kinds=dict.fromkeys(self.text, "text"),
-            text=tuple(self.text),
+            declared=self._declared(),
         )
+
+    def _declared(self) -> Declared:
+        """What was said about how cells are written, or the reason why it makes no sense."""
+        numbers = None
+        for option in ("decimal", "thousands"):
+            mark = getattr(self, option)
+            if mark and (len(mark) != 1 or mark.isalnum() or mark in '+-"\r\n'):
+                raise SourceError(f"--{option} {mark}: give one character, such as , or .")
+        if self.decimal or self.thousands:
+            decimal = self.decimal or ("," if self.thousands == "." else ".")
+            if decimal == self.thousands:
+                raise SourceError(f"--decimal and --thousands are both {decimal!r}: give two")
+            numbers = Numbers(decimal, self.thousands or "")
+        try:
+            dates = format_of(self.date_format) if self.date_format else None
+            encoding_of(self.encoding)
+        except ValueError as wrong:
+            raise SourceError(str(wrong)) from None
+        return Declared(numbers, dates, tuple(self.text))
 
     def kind(self) -> str:
         """The format: as given, or by the name of the file."""
@@ -114,6 +142,8 @@ class Source:
 
     def blocks(self, reading: Reading | None = None) -> Iterator[Block]:
         """The rows, a block at a time; an error says where."""
+        from noregret.sources.prefetch import prefetch
+
         reading = reading or self.reading()
         found = self._blocks(reading)
         # Bad rows are counted where they are read, and a state file must not count ahead.
@@ -122,37 +152,88 @@ class Source:
         return prefetch(found, reading.waiting)
 
     def _blocks(self, reading: Reading) -> Iterator[Block]:
+        self.require()
+        if self.database:
+            from noregret.sources.queries import read_query
+
+            place = self.data.partition(":")[2]
+            yield from read_query(self.database, place, self.query or "", reading)
+            return
+        kind, path = self.kind(), Path(self.data)
+        if kind in TABLES:
+            from noregret.sources import excel, tables
+
+            readers = {"parquet": tables.read_parquet, "arrow": tables.read_arrow}
+            readers |= {"npz": tables.read_npz, "excel": excel.read_excel}
+            yield from readers[kind](path, reading)
+            return
+        lines = self._lines(reading)
+        if kind == "csv":
+            from noregret.sources.delimited import SAMPLE, read_delimited
+
+            sample = 0 if self.live else SAMPLE
+            yield from read_delimited(lines, reading, self._delimiter(), self.names, sample=sample)
+        else:
+            from noregret.sources.objects import read_json_lines, read_libsvm
+
+            yield from (read_json_lines if kind == "jsonl" else read_libsvm)(lines, reading)
+
+    def _lines(self, reading: Reading) -> Iterator[Lines]:
+        stream = sys.stdin.buffer if self.live else None
+        path = Path(self.data)
+        chunks = chunks_of_pipe(stream, reading) if stream else chunks_of_file(path, reading)
+        text = decoded(chunks, encoding_of(self.encoding), reading)
+        return whole_lines(text, reading, quoted=self.kind() == "csv")
+
+    def require(self) -> None:
+        """Refuse what cannot be read, by a look at names and first bytes."""
         if self.database:
             if not self.query:
                 raise SourceError(f"{self.data}: say which rows with --query")
-            place = self.data.partition(":")[2]
-            yield from read_query(self.database, place, self.query, reading)
             return
         if self.query:
             raise SourceError(
                 f"{self.data}: a query needs a database: give sqlite:FILE or duckdb:FILE"
             )
         kind, path = self.kind(), Path(self.data)
-        if not self.live and not path.is_file():
+        if self.live:
+            if sys.stdin is None:
+                raise SourceError("standard input is closed")
+            if kind in TABLES:
+                raise SourceError(f"{kind} cannot be read from a pipe: give a file")
+            return
+        if not path.is_file():
             if not path.exists():
-                raise SourceError(f"{self.data}: there is no such file")
+                raise SourceError(f"{self.data}: there is no such file{_near(path)}")
             what = "a folder" if path.is_dir() else "no plain file: pipe it in, and give -"
             raise SourceError(f"{self.data} is {what}")
-        if self.live and sys.stdin is None:
-            raise SourceError("standard input is closed")
-        if kind in ("parquet", "arrow", "npz"):
-            if self.live:
-                raise SourceError(f"{kind} cannot be read from a pipe: give a file")
-            tables = {"parquet": read_parquet, "arrow": read_arrow, "npz": read_npz}
-            yield from tables[kind](path, reading)
-            return
-        stream = sys.stdin.buffer if self.live else None
-        chunks = chunks_of_pipe(stream, reading) if stream else chunks_of_file(path, reading)
-        lines = whole_lines(chunks, reading, quoted=kind == "csv")
-        if kind == "csv":
-            yield from read_delimited(lines, reading, self._delimiter(), self.names)
-        else:
-            yield from (read_json_lines if kind == "jsonl" else read_libsvm)(lines, reading)
+        if kind not in TABLES:
+            with self.reading().readable(), path.open("rb") as file:
+                found = known_as(file.read(16), self.data)
+            if found:
+                raise SourceError(f"{self.data}: {found}")
+
+    def peek(self, reading: Reading) -> Block | None:
+        """The first rows, read as all of them will be; None where that would take long.
+
+        `reading.complete` says whether they are all.
+        """
+        self.require()
+        if self.live or self.database or self.kind() == "excel":
+            return None
+        if self.kind() in TABLES:
+            return next(self._blocks(reading), None)
+        from noregret.sources.delimited import SAMPLE, first_rows
+        from noregret.sources.objects import read_json_lines, read_libsvm
+
+        if self.kind() == "csv":
+            return first_rows(self._lines(reading), reading, self._delimiter(), self.names)
+        read = read_json_lines if self.kind() == "jsonl" else read_libsvm
+        start = (
+            (text[: text.rfind(b"\n", 0, SAMPLE) + 1] or text, *more)
+            for text, *more in self._lines(reading)
+        )
+        return next(read(start, reading), None)  # type: ignore[arg-type]
 
     def _delimiter(self) -> str | None:
         if self.delimiter is None:
@@ -162,3 +243,13 @@ class Source:
         if len(taken) != 1 or taken in '"\r\n' or not taken.isascii():
             raise SourceError(f"delimiter {self.delimiter!r}: give one character, or tab")
         return taken
+
+
+def _near(path: Path) -> str:
+    """A file beside it whose name is much the same, as a suggestion."""
+    try:
+        beside = [one.name for one in islice(path.parent.iterdir(), 5_000)]
+    except OSError:
+        return ""
+    close = get_close_matches(path.name, beside, 1, 0.7)
+    return f"; did you mean {path.with_name(close[0])}?" if close else ""

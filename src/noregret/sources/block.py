@@ -2,10 +2,10 @@
 
 The rules, the same for every format and however the rows are cut into blocks:
 
-- a column's kind is inferred from its first value that is not missing: a number, a date or time in
-  ISO 8601, or text; a later value that does not fit makes its row a bad one
-- a value is missing if it is null, absent, empty, or one of the words for it ("NA", "null")
-- NaN and infinities are invalid: a row with one is bad, unless "NaN" is a word for missing
+- a column's kind is found from a sample of its values (survey.py), a column that has none in the
+  sample goes by its first one; a value that does not fit makes its row a bad one
+- a value is missing if it is null, absent, empty, or one of the words for it ("NA", "NaN", "-")
+- infinities are invalid: a row with one is bad
 - booleans count as 0 and 1; whole numbers must fit in float64
 """
 
@@ -13,16 +13,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from noregret.errors import SourceError
-from noregret.inputs.values import abbreviated
+from noregret.errors import SourceError, abbreviated
+from noregret.sources.cells import (
+    ISO,
+    NUMBER,
+    NUMERIC,
+    OTHER,
+    TEXT,
+    TIME,
+    WORDS,
+    Numbers,
+    kind_of_text,
+)
+from noregret.sources.dates import Dates, dates_like, epoch_like
+from noregret.sources.fitting import fitted
+from noregret.sources.survey import CALLED_TIME, Declared, Found, Style, rows_of, survey
 from noregret.types import Integers, Vector
 
 __all__ = [
@@ -36,20 +51,13 @@ __all__ = [
     "Gaps",
     "Reading",
     "kind_of_text",
-    "number_in",
 ]
 
-NUMBER, TEXT, TIME, OTHER = "number", "text", "time", "other"
-WORDS = ("", "NA", "null")
-ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-NUMERIC = re.compile(
-    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE
-)
 Column = Vector | list[str | None]
 """The values of a column: numbers, NaN where missing, or text, None where missing."""
+INDEX = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_\d+__")  # as pandas writes and reads them
 Gaps = npt.NDArray[np.bool_]
 """Where a column has no value."""
-COMMA = re.compile(r"[+-]?\d[\d.]*,\d[\d.,]*")  # 2,5 or 1,000 or 1.000,5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +110,11 @@ class Reading:
     kinds: dict[str, str] = field(default_factory=dict)
     wanted: frozenset[str] | None = None  # columns that are read; None: all
     names: list[str] = field(default_factory=list)  # all columns
-    text: tuple[str, ...] = ()  # columns that were said to be text
+    declared: Declared = field(default_factory=Declared)  # what was said about columns
+    styles: dict[str, Style] = field(default_factory=dict)  # where a kind is written in its own way
+    found: dict[str, Found] = field(default_factory=dict)  # what a sample says of columns
+    unused: dict[str, str] = field(default_factory=dict)  # columns that are no features, and why
+    complete: bool = False  # a look at the first rows saw all of them
     past: int = 0  # the last line or row that an earlier run took
     bad: int = 0
     first: str = ""  # what was wrong with the first bad row
@@ -129,9 +141,22 @@ class Reading:
         """An error that no tolerance helps against."""
         return SourceError(f"{self.name if number is None else self.place(number)}: {complaint}")
 
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """Say which file it is that cannot be opened or read."""
+        try:
+            yield
+        except OSError as problem:
+            raise self.fail(f"cannot be read: {problem.strerror or problem}") from None
+
     def name_columns(self, names: Sequence[str], number: int | None = None) -> None:
         """Take the names of the columns: each has one, and no two the same."""
-        self.names = list(names)
+        names = self.names = list(names)
+        if number is not None and len(names) > 1:
+            self._name_edges(names)
+        for name in names:
+            if INDEX.fullmatch(name):
+                self.unused[name] = "is the index of a frame"
         for i, name in enumerate(names):
             if not name:
                 where = "" if number is None else " of the header"
@@ -141,9 +166,90 @@ class Reading:
                 complaint = f"columns {first} and {i + 1} are both called {abbreviated(name)}"
                 raise self.fail(complaint, number)
 
+    def _name_edges(self, names: list[str]) -> None:
+        """Name a first column without a name, as `df.to_csv()` writes, and one after the last."""
+        if not names[0]:
+            free = ("index", *(f"index {k}" for k in range(2, len(names) + 2)))
+            names[0] = next(name for name in free if name not in names)
+            self.unused[names[0]] = "has no name and comes first: taken for the index of the rows"
+        if not names[-1] and f"column {len(names)}" not in names:
+            names[-1] = f"column {len(names)}"
+            self.unused[names[-1]] = "has no name"
+
     def uses(self, column: str) -> bool:
         """Whether a column is read; what is in the others does not matter."""
         return self.wanted is None or column in self.wanted
+
+    def survey(
+        self, names: Sequence[str], rows: Iterable[tuple[int, Sequence[object]]], *, typed: bool
+    ) -> None:
+        """Find the kinds of columns from a sample of rows; those that are known stay."""
+        unknown = [j for j, n in enumerate(names) if self.uses(n) and n not in self.kinds]
+        if not unknown:
+            return
+        cells: dict[str, list[tuple[int, Any]]] = {names[j]: [] for j in unknown}
+        rows = iter(rows)
+        for place, row in islice(rows, rows_of(names)):
+            for j in unknown:
+                given = row[j]
+                value = given.strip() if isinstance(given, str) else given
+                if not self.missing(value):
+                    cells[names[j]].append((place, value))
+        texts = {n: c for n, c in cells.items() if all(isinstance(v, str) for _, v in c)}
+        for name, found in survey(texts, self.declared, typed=typed).items():
+            self.take(name, found)
+        if undecided := [n for n in texts if n in self.found and self.found[n].open_order]:
+            more = {n: [text for _, text in texts[n]] for n in undecided}
+            for _, row in rows:  # a day beyond 12 may come later
+                for name in undecided:
+                    more[name].append(str(row[names.index(name)]).strip())
+            for name in undecided:
+                known = [text for text in more[name] if not self.missing(text)]
+                dates = dates_like(known)
+                if dates is not None and not dates.other:
+                    self.take(name, Found(TIME, dates))
+        for name in cells.keys() - texts.keys():
+            self.count_from_1970(name, [value for _, value in cells[name]])
+
+    def take(self, name: str, found: Found) -> None:
+        """A column is what a sample says."""
+        self.found[name], self.kinds[name] = found, found.kind
+        if found.style is not None:
+            self.styles[name] = found.style
+        if found.unique and name not in self.unused:
+            self.unused[name] = found.unique
+
+    def undecided(self, name: str) -> str:
+        """What must be said before the cells of a column can be read; nothing if all is clear."""
+        if name in self.found:
+            return self.found[name].open
+        style = self.styles.get(name)
+        open_order = isinstance(style, Dates) and bool(style.other)
+        return "days or months come first: give --date-format d/m/Y or m/d/Y" if open_order else ""
+
+    def count_from_1970(self, name: str, values: Sequence[object]) -> bool:
+        """Whether a column of numbers is times, by its name and its values."""
+        if name != self.declared.time and name.lower() not in CALLED_TIME:
+            return False
+        numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        unit = epoch_like(numbers) if len(numbers) == len(values) else None
+        if unit is not None:
+            self.take(name, Found(TIME, Dates(unit)))
+        return unit is not None
+
+    def converted(self, name: str, texts: list[str | None]) -> Column | None:
+        """The cells of a column with a style; None if one of them is odd."""
+        style, known = self.styles[name], [text for text in texts if text is not None]
+        if isinstance(style, Numbers) and len(known) == len(texts):
+            found = style.read_all(known)
+            return None if found is None or math.inf in map(abs, found) else np.array(found)
+        read: list[Any] = [None if text is None else style.read(text) for text in texts]
+        if any(value is None and text is not None for value, text in zip(read, texts)):
+            return None
+        if self.kinds[name] != NUMBER:
+            return read
+        numbers = np.array([math.nan if v is None else v for v in read], dtype=np.float64)
+        return None if np.isinf(numbers).any() else numbers
 
     def infer_kind(self, column: str, value: object) -> str:
         """The kind of a column, by its first value."""
@@ -165,6 +271,9 @@ class Reading:
         open_: bool = False,
     ) -> Block:
         """Rows of Python values, checked one by one; with `typed`, text is never a number."""
+        sample = list(islice(iter(rows := iter(rows)), rows_of(names)))
+        self.survey(names, sample, typed=typed)
+        rows = chain(sample, rows)
         places: list[int] = []
         used = [j for j, name in enumerate(names) if self.uses(name)]
         names = [names[j] for j in used]
@@ -192,25 +301,30 @@ class Reading:
             if self.missing(value):
                 taken.append(None)
                 continue
-            fresh = name not in self.kinds
-            if fresh:
+            if name not in self.kinds:
                 inferred.append(name)
                 if typed and isinstance(value, str) and kind_of_text(value) == NUMBER:
                     self.kinds[name] = TEXT
             kind = self.infer_kind(name, value)
             try:
-                if fresh and kind == TEXT and not typed and COMMA.fullmatch(str(value)):
-                    raise ValueError(
-                        f"{abbreviated(value)} looks like a number with a comma: write numbers as "
-                        "1234.5, or, if it is a code, name its column in --text"
-                    )
-                taken.append(_fitting(kind, value, typed=typed))
+                taken.append(fitted(kind, value, self.styles.get(name), typed=typed))
             except ValueError as refused:
                 for column in inferred:  # nothing is inferred from a bad row
                     del self.kinds[column]
-                self.skip(place, str(refused), name)
+                self.skip(place, f"{refused}{self._remedy(name, value, typed=typed)}", name)
                 return None
         return taken
+
+    def _remedy(self, name: str, value: object, *, typed: bool) -> str:
+        """What helps against a value that does not fit its column."""
+        if not isinstance(value, str) or self.kinds.get(name, NUMBER) != NUMBER or typed:
+            return ""
+        if NUMERIC.fullmatch(value):
+            return ""
+        mixed = self.found[name].counts if name in self.found else ""
+        word = shlex.quote(value) if len(value) <= 20 and value.isprintable() else "WORD"
+        counts = f" ({mixed})" if mixed else ""
+        return f"{counts}: give --na {word} if it means missing, --skip-bad 1, or --text"
 
     def missing(self, value: object) -> bool:
         """Whether there is no value."""
@@ -219,52 +333,3 @@ class Reading:
         if isinstance(value, str):
             return value in self.words
         return isinstance(value, float) and math.isnan(value) and "NaN" in self.words
-
-
-def kind_of_text(value: str) -> str:
-    """What a piece of text is.
-
-    >>> [kind_of_text(v) for v in ("1e3", "2024-02-29T12:00", "red")]
-    ['number', 'time', 'text']
-    """
-    if NUMERIC.fullmatch(value):
-        return NUMBER
-    return TIME if ISO.fullmatch(value) else TEXT
-
-
-def _fitting(kind: str, value: object, *, typed: bool) -> float | str:
-    """The value as its column has it, or the reason why it cannot be."""
-    if kind == NUMBER:
-        return number_in(value, typed=typed)
-    if kind == OTHER:
-        raise ValueError(f"{abbreviated(value)} is neither a number nor text")
-    if not isinstance(value, str):
-        what = "times" if kind == TIME else "text"
-        raise ValueError(f"{abbreviated(value)} in a column of {what}")  # noqa: TRY004  # a bad row
-    if kind == TIME and not ISO.fullmatch(value):
-        raise ValueError(
-            f"{abbreviated(value)} in a column of times: write them as 2024-02-29T12:00"
-        )
-    return value
-
-
-def number_in(value: object, *, typed: bool) -> float:
-    """A finite float64, exactly what was written.
-
-    >>> number_in("2.5", typed=False)
-    2.5
-    """
-    if isinstance(value, str) and not typed and NUMERIC.fullmatch(value):
-        taken = float(value)
-    elif isinstance(value, bool | int | float):
-        try:
-            taken = float(value)
-        except OverflowError:
-            taken = math.inf
-        if isinstance(value, int) and taken != value:
-            raise ValueError(f"{abbreviated(value)} is a whole number that float64 cannot hold")
-    else:
-        raise ValueError(f"{abbreviated(value)} in a column of numbers")  # a bad row
-    if not math.isfinite(taken):
-        raise ValueError(f"{abbreviated(value)} is not a finite number")
-    return taken

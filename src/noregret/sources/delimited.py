@@ -1,4 +1,4 @@
-"""CSV: Polars parses, and where it is content and nothing is odd, its numbers are taken.
+"""CSV: large pieces are parsed by Polars; where it is content and nothing is odd, that is taken.
 
 Everything else (a bad cell, a row that is too short, blank lines, line breaks inside quotes) is
 read again by the standard library's reader, which knows the line and the column of what is wrong.
@@ -9,43 +9,107 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from noregret.learner.replay import module
 from noregret.sources.block import ISO, NUMBER, TIME, Block, Column, Reading
+from noregret.sources.dialect import DELIMITERS, SHOWN, delimiter_of
 from noregret.sources.lines import LONGEST, Lines
+from noregret.sources.parser import polars_for
+from noregret.sources.survey import rows_of
 
-__all__ = ["read_delimited"]
+__all__ = ["SAMPLE", "first_rows", "look", "read_delimited"]
 
-DELIMITERS = ",;\t|"
+SAMPLE = 1 << 20  # bytes of a file that decide what its columns are
 END = "\n\0"  # a row of its own, unless a quote is open; NUL is in no text that comes here
 
 
 def read_delimited(
-    blocks: Iterator[Lines], reading: Reading, delimiter: str | None, names: Sequence[str] | None
+    blocks: Iterator[Lines],
+    reading: Reading,
+    delimiter: str | None,
+    names: Sequence[str] | None,
+    *,
+    sample: int = 0,
 ) -> Iterator[Block]:
     """Blocks of a CSV file; names from the first line unless they are given."""
     csv.field_size_limit(LONGEST)
-    polars = module("polars", "reading CSV")
-    for lines, start, count in blocks:
-        text, number, breaks = lines, start, count
-        if names is None:
-            header, text, number = _header(lines, start)
-            breaks = text.count(b"\n")
-            if not header:
-                continue
-            delimiter = delimiter or max(DELIMITERS, key=header.count)
-            names = _names(header, delimiter, number - 1, reading)
-        reading.names = list(names)
-        delimiter = delimiter or ","
+    blocks, names, delimiter = look(blocks, reading, delimiter, names, sample=sample)
+    for text, number, breaks in blocks:
         if text:
             rows = breaks + (not text.endswith(b"\n"))
-            block = _fast(polars, text, rows, number, reading, delimiter, names)
+            polars = polars_for(text)
+            block = polars and _fast(polars, text, rows, number, reading, delimiter, names)
             yield block or _careful(text, number, reading, delimiter, names)
-    if names is None:
+
+
+def look(
+    blocks: Iterator[Lines],
+    reading: Reading,
+    delimiter: str | None,
+    names: Sequence[str] | None,
+    *,
+    sample: int,
+) -> tuple[Iterator[Lines], list[str], str]:
+    """Names, delimiter and kinds of the columns, by the first blocks; and the rows again.
+
+    The first blocks are those that have a row, and so many bytes if they are to be had.
+    """
+    held: list[Lines] = []
+    size, first = 0, 0  # bytes of rows; the line of the header
+    header = "" if names is None else None
+    for lines, start, count in blocks:
+        text, number, breaks = lines, start, count
+        if header == "":
+            header, text, number = _header(lines, start)
+            breaks = text.count(b"\n")
+            first = number - 1
+        if text:
+            held.append((text, number, breaks))
+            size += len(text)
+        if size > sample:
+            break
+    if header == "":
         raise reading.fail("the file is empty: there is not even a header line")
+    begin = b"".join(text for text, _, _ in held)[: max(sample, 1 << 12)]
+    if header is not None:
+        shown = begin[: 1 << 16].decode(errors="replace").splitlines()
+        delimiter = delimiter or delimiter_of(header, shown[:SHOWN])
+        names = _names(header, delimiter, first, reading)
+    elif delimiter is None:
+        delimiter = delimiter_of(",".join(names or ()), ()) if not begin else _guess(begin, names)
+    reading.names = list(names or ())
+    if held:
+        # Lone carriage returns make many rows of a line; what is bad is told when it is read.
+        _infer_kinds(begin, reading, delimiter, reading.names)
+    return chain(held, blocks), reading.names, delimiter
+
+
+def first_rows(
+    blocks: Iterator[Lines], reading: Reading, delimiter: str | None, names: Sequence[str] | None
+) -> Block:
+    """The rows of a sample, one by one: what is bad in them is told."""
+    csv.field_size_limit(LONGEST)
+    found, names, delimiter = look(blocks, reading, delimiter, names, sample=SAMPLE)
+    rows: list[tuple[int, list[str]]] = []
+    most = rows_of(names)
+    for text, number, _ in found:
+        some = _rows(text, number, reading, delimiter, names)
+        rows += islice(some, most + 1 - len(rows))
+        if len(rows) > most:
+            break
+    else:
+        reading.complete = True
+    return reading.block(names, rows[:most], typed=False)
+
+
+def _guess(begin: bytes, names: Sequence[str] | None) -> str:
+    """The delimiter of rows without a header: one that gives a cell for each name."""
+    line = begin.partition(b"\n")[0].decode(errors="replace")
+    wanted = len(names or ()) - 1
+    return next((d for d in DELIMITERS if wanted and line.count(d) == wanted), ",")
 
 
 def _header(lines: bytes, number: int) -> tuple[str, bytes, int]:
@@ -64,7 +128,7 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
     except csv.Error as problem:
         raise reading.fail(f"the header cannot be read: {problem}", number) from None
     reading.name_columns(names, number)
-    return names
+    return reading.names
 
 
 def _fast(
@@ -79,20 +143,18 @@ def _fast(
     """What Polars makes of it; None if anything is odd."""
     if lines.count(b'"') % 2:  # a quote that does not close, perhaps
         return None
-    _infer_kinds(lines, reading, delimiter, names)
+    _infer_kinds(lines[:SAMPLE], reading, delimiter, names)
     kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
     if None in kinds.values():  # nothing but missing values so far
         return None
+    numbers = {n for n, kind in kinds.items() if kind == NUMBER and n not in reading.styles}
     try:
         frame = polars.read_csv(
             lines,
             has_header=False,
             separator=delimiter,
             null_values=sorted(reading.words),
-            schema={
-                name: polars.Float64 if kinds.get(name) == NUMBER else polars.String
-                for name in names
-            },
+            schema={name: polars.Float64 if name in numbers else polars.String for name in names},
         )
     except polars.exceptions.PolarsError:
         return None
@@ -107,7 +169,7 @@ def _fast(
     whole = []
     for name, kind in kinds.items():
         series = frame[name]
-        if kind == NUMBER:
+        if name in numbers:
             values = series.to_numpy()
             nulls = series.null_count()
             if np.count_nonzero(np.isfinite(values)) != rows - nulls:
@@ -117,22 +179,30 @@ def _fast(
                 whole.append(name)
         else:
             series = series.str.strip_chars()
-            if kind == TIME and not series.drop_nulls().str.contains(f"^(?:{ISO.pattern})$").all():
+            styled = name in reading.styles
+            if (
+                kind == TIME
+                and not styled
+                and not series.drop_nulls().str.contains(f"^(?:{ISO.pattern})$").all()
+            ):
                 return None
-            columns[name] = texts = series.to_list()
+            texts: list[str | None] = series.to_list()
             if not reading.words.isdisjoint(texts):  # blanks around a word for missing
                 return None
+            read = reading.converted(name, texts) if styled else texts
+            if read is None:
+                return None
+            columns[name] = read
     places = np.arange(number, number + rows, dtype=np.int64)
     return Block(columns, dict(reading.kinds), places, whole=frozenset(whole))
 
 
 def _infer_kinds(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
-    """Find the kind of every column whose kind is not known yet."""
+    """Find the kind of every column whose kind is not known yet, from some of the lines."""
     if any(reading.uses(name) and name not in reading.kinds for name in names):
-        head = lines[: lines.find(b"\n") + 1] or lines
-        # Lone carriage returns make many rows of a line; what is bad is told when it is read.
-        probe = Reading("", "", len(head), reading.words, reading.kinds, reading.wanted)
-        _careful(head, 0, probe, delimiter, names)
+        whole = lines[: lines.rfind(b"\n") + 1] or lines.decode(errors="ignore").encode()
+        probe = Reading("", allowed=len(lines) + 1)  # what is bad is told when it is read
+        reading.survey(names, _rows(whole, 0, probe, delimiter, names), typed=False)
 
 
 def _careful(

@@ -4,6 +4,8 @@
 - text is one-hot on the fly: the feature "colour=red" exists from the first row that is red
 - dates and times are not features; with `calendar` the time column gives hour, weekday and time
   of year
+- columns that make no useful feature are left out, and it is said why: the index of a frame, text
+  of which most values differ; a text column may have `max_values` different values
 - rows without an outcome are forecast but not learned
 - a row without one of its features is bad, unless `missing` says what to take: zero; last, the
   last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features
@@ -14,28 +16,26 @@ first value, and features are in the order of their birth.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import InitVar, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.errors import abbreviated
 from noregret.inputs.tables import Frame
-from noregret.inputs.values import abbreviated
-from noregret.sources.block import NUMBER, OTHER, TIME, Block, Column, Gaps, Reading
+from noregret.sources.block import TIME, Block, Column, Gaps, Reading
+from noregret.sources.calendar import CALENDAR, calendar_of, dated, joined, parts_of
+from noregret.sources.clock import Clock, seconds_of
+from noregret.sources.columns import absent, check_features, check_target
+from noregret.sources.labels import Labels
+from noregret.sources.survey import ROWS
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["MISSING", "Encoding", "Piece"]
 
 MISSING = ("refuse", "zero", "last", "mean")
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-CALENDAR = (
-    *("day sin", "day cos", "half-day sin", "half-day cos", "year sin", "year cos"),
-    *(f"weekday={day}" for day in WEEKDAYS),
-)
 
 
 class Piece(NamedTuple):
@@ -74,20 +74,36 @@ class Encoding:
 
     target: str
     features: Sequence[str] | None = None
+    drop: Sequence[str] = ()  # columns that are not to be features
     time: str | None = None
     calendar: bool = False
     missing: str = "refuse"
     max_features: int = 2_000
+    max_values: int = 200  # different ones in a column of text
+    late: InitVar[str] = "refuse"
+    labels: Labels | None = None  # where outcomes are two labels
+    series: bool = False  # for a Forecaster: the time column is found, features stay as they begin
+    counted: str = ""  # why rows are counted though there are times
+    unseen: dict[str, int] = field(
+        default_factory=dict
+    )  # cells of text that came too late, by column
     slots: dict[str, int] = field(default_factory=dict)  # by name, in the order of birth
     numbers: dict[str, int] = field(default_factory=dict)  # column -> slot
     categories: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> value -> slot
     last: dict[int, float] = field(default_factory=dict)  # by slot
     sums: dict[int, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)  # by column: values seen
-    left_out: dict[str, None] = field(default_factory=dict)  # times, which are not features
+    left_out: dict[str, str] = field(default_factory=dict)  # columns, and why
+    ignored: list[str] = field(default_factory=list)  # those that an earlier run left out
     kinds: dict[str, str] = field(default_factory=dict)  # of columns that have had a value
     met: bool = False  # the target has been there
     rows: int = 0  # that have come in this reading
+    outcomes: int = 0  # values of the target
+    distinct: set[float] = field(default_factory=set)  # different ones in this reading, up to 3
+    clock: Clock = field(init=False)
+
+    def __post_init__(self, late: str) -> None:
+        self.clock = Clock(late)
 
     def memory(self) -> dict[str, Any]:
         """All that must be kept to go on later, as JSON has it, however the rows were cut."""
@@ -99,6 +115,9 @@ class Encoding:
             "sums": [[slot, value] for slot, value in sorted(self.sums.items())],
             "counts": {name: count for name, count in sorted(self.counts.items()) if count},
             "met": self.met,
+            "ignored": sorted({*self.ignored, *(n for n in self.left_out if n != self.time)}),
+            "clock": self.clock.memory(),
+            "labels": None if self.labels is None else self.labels.memory(),
         }
 
     def recall(self, memory: dict[str, Any]) -> None:
@@ -108,6 +127,10 @@ class Encoding:
         self.last = {int(slot): value for slot, value in memory["last"]}
         self.sums = {int(slot): value for slot, value in memory["sums"]}
         self.counts, self.met = memory["counts"], memory["met"]
+        self.ignored = memory.get("ignored", [])
+        self.outcomes = 1  # there were some: these rows may be for forecasts only
+        if self.labels is not None and memory.get("labels"):
+            self.labels.recall(memory["labels"])
 
     def pieces(
         self, block: Block, reading: Reading, most: Callable[[], int] | None = None
@@ -115,14 +138,23 @@ class Encoding:
         """The rounds of a block; `most` says, before each piece, how many rows it may have."""
         if not len(block):
             return
-        first = self._first(block)
+        first, kinds = self._first(block), block.kinds
         self.rows += len(block)
+        if self.target in block.columns:
+            gaps = block.gaps(self.target)
+            self.outcomes += len(block) - (0 if gaps is None else int(gaps.sum()))
+        if self.labels is not None:
+            block = self.labels.block(block, self.target, reading)
+        if self.time is not None and self.time not in block.columns:
+            block = joined(block, self.time, reading)
         used = self._used(block, reading)
         if self.calendar:
-            block = self._dated(block, reading)
+            assert self.time is not None
+            block = dated(block, self.time, reading)
+        block, clock, seconds = self._timed(block, reading)
         keep = self._complete(block, used, reading)
         if not keep.all():
-            block = block.kept(keep)
+            block, seconds = block.kept(keep), seconds[keep]
         if not len(block):
             return
         births = self._births(block, used)
@@ -133,12 +165,26 @@ class Encoding:
             start = begin
             while start < stop:
                 end = stop if most is None else min(stop, start + most())
-                piece = self._piece(block.kept(slice(start, end)), used, edge=end == stop)
+                part = block.kept(slice(start, end))
+                piece = self._piece(part, used, edge=end == stop)
+                if clock is not None:
+                    times = part.columns[clock]
+                    self.clock.advance(times, seconds[start:end], part.places, reading)
                 for name in [name for name in first if first[name] <= piece.places[-1]]:
-                    self.kinds[name] = block.kinds[name]
+                    self.kinds[name] = kinds[name]
                     del first[name]
                 yield piece
                 start = end
+
+    def _timed(self, block: Block, reading: Reading) -> tuple[Block, str | None, Vector]:
+        """The rows that are not too late, the column that says so, and its times in seconds."""
+        name = self.clock.column(block, self.time, reading)
+        if name is None:
+            return block, None, np.zeros(len(block))
+        seconds = seconds_of(block.columns[name])
+        declared = self.time == name
+        keep = self.clock.screen(block, name, seconds, reading, declared=declared)
+        return (block, name, seconds) if keep.all() else (block.kept(keep), name, seconds[keep])
 
     def _first(self, block: Block) -> dict[str, int]:
         """Where columns that had no value before have their first."""
@@ -157,8 +203,13 @@ class Encoding:
             self._fill(X, block, name)
         if self.calendar:
             assert self.time is not None
-            X[:, : len(CALENDAR)] = _calendar(block.columns[self.time])
+            X[:, : len(CALENDAR)] = calendar_of(block.columns[self.time])
         y = np.asarray(block.columns.get(self.target, np.full(len(block), np.nan)), np.float64)
+        while len(self.distinct) < 3:
+            new = y[~np.isnan(y) & ~np.isin(y, list(self.distinct))]
+            if not len(new):
+                break
+            self.distinct.add(float(new[0]))
         times = None if self.time is None else block.columns.get(self.time)
         return Piece(Frame(list(self.slots), X), y, block.places, times, edge)
 
@@ -166,10 +217,15 @@ class Encoding:
         """The columns that matter; None: all."""
         if self.features is None or (self.calendar and self.time is None):
             return None
-        return frozenset((self.target, *self.features, *([self.time] if self.time else ())))
+        times = () if self.time is None else (self.time, *parts_of(self.time, ()))
+        return frozenset((self.target, *self.features, *times))
 
     def finish(self, reading: Reading) -> None:
         """Nothing more will come."""
+        if self.rows and self.met and not self.outcomes:
+            raise reading.fail(
+                f"the target {self.target!r} has no value in any row: give another --target"
+            )
         if not self.rows and not self.met and not reading.past and not reading.bad:
             raise reading.fail("there is not one row in it")
         if self.rows and not self.met:
@@ -180,8 +236,15 @@ class Encoding:
     def _used(self, block: Block, reading: Reading) -> list[str]:
         """The columns that are features."""
         columns, kinds = block.columns, block.kinds
+        dated = [n for n in columns if kinds.get(n) == TIME and n not in self.drop]
+        if self.time is None and self.series and not self.slots and dated:
+            if len(dated) > 1:
+                raise reading.fail(
+                    f"there are {len(dated)} columns of times ({', '.join(dated)}): which is the "
+                    "time of a row? give --time"
+                )
+            self.time = dated[0]
         if self.time is None and self.calendar:
-            dated = [name for name in columns if kinds.get(name) == TIME]
             if len(dated) != 1:
                 found = f"there are {len(dated)} columns of times"
                 raise reading.fail(f"--calendar needs a time column, and {found}: give --time")
@@ -191,56 +254,51 @@ class Encoding:
             if self.missing != "zero":  # what a state file has learned from must go on
                 wanted += [*self.numbers, *self.categories]
             there = {*columns, *reading.names}
-            absent = [name for name in wanted if name not in columns]
-            absent += [name for name in reading.text if name not in there]
-            if absent:
-                known = ", ".join(reading.names or columns)
-                known = known if len(known) <= 300 else f"{known[:300]}..."
-                raise reading.fail(f"there is no column {absent[0]!r}; the columns are {known}")
+            missed = [name for name in wanted if name not in columns]
+            missed += [n for n in (*reading.declared.text, *self.drop) if n not in there]
+            if missed:
+                raise absent(missed[0], list(reading.names or columns), reading)
         self.met = self.met or self.target in columns
-        if kinds.get(self.target, NUMBER) != NUMBER:
-            values = columns[self.target]
-            row = next((i for i, v in enumerate(values) if v is not None), None)
-            found = "" if row is None else f" ({abbreviated(values[row])} in it)"
-            raise reading.fail(
-                f"the target {self.target!r} is not a column of numbers{found}: "
-                "code it as numbers first, binary outcomes as 0 and 1",
-                None if row is None else int(block.places[row]),
-            )
+        check_target(block, self.target, reading)
         if self.features is not None:
             used = [name for name in self.features if name in columns]
         else:
-            used = [name for name in columns if name not in (self.target, self.time)]
-            dated = [name for name in used if kinds.get(name) == TIME]
-            self.left_out.update(dict.fromkeys(dated))
-            used = [name for name in used if kinds.get(name) != TIME]
-        for name in used:
-            if kinds.get(name) in (OTHER, TIME):
-                what = "times" if kinds[name] == TIME else "neither numbers nor text"
-                raise reading.fail(
-                    f"column {abbreviated(name)} holds {what}: leave it out of --features"
-                )
+            used = [name for name in columns if self._is_feature(name, kinds, reading)]
+        check_features([name for name in used if name not in self.categories], kinds, reading)
+        for name in dict.fromkeys([self.target, *used, *parts_of(self.time, reading.names)]):
+            if asked := reading.undecided(name):
+                raise reading.fail(f"column {abbreviated(name)}: {asked}")
         if self.calendar and not self.slots:
             self.slots = {name: slot for slot, name in enumerate(CALENDAR)}
+        if self.series and not self.slots:
+            self._fix(block, used, reading)
         return used
 
-    def _dated(self, block: Block, reading: Reading) -> Block:
-        """The rows whose time is one."""
-        assert self.time is not None
-        if block.kinds.get(self.time) not in (TIME, None) or self.time not in block.columns:
-            raise reading.fail(
-                f"column {self.time!r} is not a column of times: --calendar needs one"
-            )
-        keep = np.ones(len(block), dtype=bool)
-        for i, value in enumerate(block.columns[self.time]):
-            try:
-                datetime.fromisoformat(value)
-            except (ValueError, TypeError):
-                keep[i] = False
-                gap = value is None or value != value  # NaN
-                said = "the time is missing" if gap else f"{abbreviated(value)} is not a time"
-                reading.skip(int(block.places[i]), said, self.time)
-        return block if keep.all() else block.kept(keep)
+    def _fix(self, block: Block, used: list[str], reading: Reading) -> None:
+        """A series' features are those of its first rows: of text, the values in the sample."""
+        if self.time in block.columns and _repeated(block.columns[self.time]):
+            self.counted = "many rows have the time of the row before"
+        for name in used:
+            values = block.columns[name]
+            known: Sequence[str | None] = [None]
+            if not isinstance(values, np.ndarray):
+                known = list(dict.fromkeys(v for v in values[:ROWS] if v is not None))
+            births = [Birth(0, 0, name, value) for value in known]
+            self._encoded(births, reading, int(block.places[0]))
+
+    def _is_feature(self, name: str, kinds: dict[str, str], reading: Reading) -> bool:
+        """Whether a column is one by default; if it is left out, the reason is kept."""
+        if name in (self.target, self.time, *self.drop):
+            return False
+        if name in self.numbers or name in self.categories:
+            return True
+        if kinds.get(name) == TIME:
+            self.left_out[name] = "holds times, which are not features"
+        elif name in reading.unused:
+            self.left_out[name] = reading.unused[name]
+        elif name in self.ignored:
+            self.left_out[name] = "was left out by the run that --state is of"
+        return name not in self.left_out
 
     def _complete(self, block: Block, used: list[str], reading: Reading) -> Gaps:
         """Which rows have all of their features."""
@@ -264,7 +322,9 @@ class Encoding:
 
     def _births(self, block: Block, used: list[str]) -> list[Birth]:
         """The features that are new, in the order of their birth."""
-        found = []
+        found: list[Birth] = []
+        if self.series:
+            return found
         for j, name in enumerate(used):
             values = block.columns[name]
             if isinstance(values, np.ndarray):
@@ -298,7 +358,15 @@ class Encoding:
             if value is None:
                 self.numbers[name] = slot
             else:
-                self.categories.setdefault(name, {})[value] = slot
+                known = self.categories.setdefault(name, {})
+                if len(known) >= self.max_values:
+                    raise reading.fail(
+                        f"column {abbreviated(name)} has more than {self.max_values} different "
+                        f"values, {abbreviated(value)} the next: leave it out with --drop, or "
+                        "raise --max-values",
+                        place,
+                    )
+                known[value] = slot
 
     def _fill(self, X: Matrix, block: Block, name: str) -> None:
         """Write one column's features into X."""
@@ -310,8 +378,11 @@ class Encoding:
         else:
             places = self.categories.get(name, {})
             slots = list(places.values())
-            rows = [i for i, value in enumerate(values) if value is not None]
-            X[rows, [places[value] for value in values if value is not None]] = 1.0
+            rows = [i for i, value in enumerate(values) if value in places]
+            X[rows, [places[value] for value in values if value in places]] = 1.0
+            late = sum(value is not None for value in values) - len(rows)
+            if late:  # a series: none of the values that it began with
+                self.unseen[name] = self.unseen.get(name, 0) + late
         if self.missing in ("last", "mean"):
             gaps = np.zeros(len(values), dtype=bool) if gaps is None else gaps
             for slot in slots:
@@ -333,13 +404,6 @@ class Encoding:
             self.last[slot] = float(column[-1])
 
 
-def _calendar(times: Column) -> Matrix:
-    """Hour, weekday and time of year as the clock on the wall has them."""
-    rows = np.zeros((len(times), len(CALENDAR)))
-    for row, text in zip(rows, times):
-        time = datetime.fromisoformat(text)
-        day = 2.0 * math.pi * (time.hour + time.minute / 60.0 + time.second / 3600.0) / 24.0
-        year = 2.0 * math.pi * (time.timetuple().tm_yday - 1) / 365.25
-        row[:6] = [f(angle) for angle in (day, 2.0 * day, year) for f in (math.sin, math.cos)]
-        row[6 + time.weekday()] = 1.0
-    return rows
+def _repeated(times: Column) -> bool:
+    """Whether rows share their times: several series in one file, or a clock too coarse."""
+    return len(times) > 20 and len(set(times)) < 0.95 * len(times)

@@ -25,6 +25,7 @@ FIRST = 1 << 12  # bytes of a pipe that are read at first
 PAUSE = 0.2  # seconds that a chunk of a pipe may take whoever takes it
 LONGEST = 1 << 20  # bytes of a line
 QUOTE = b'"'
+NUL = "NUL: this is not text, or not UTF-8; try --encoding utf-16"
 
 Lines = tuple[bytes, int, int]
 """Whole lines, the number of the first, and how many of them end in a line break."""
@@ -56,17 +57,14 @@ def chunks_of_pipe(stream: IO[bytes], reading: Reading) -> Iterator[bytes]:
 
 def chunks_of_file(path: Path, reading: Reading) -> Iterator[bytes]:
     """A file, unpacked if it is gzip, whatever its name."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(2)
-            file.seek(0)
-            if start == b"\x1f\x8b":
-                yield from _unpacked(file, reading)
-                return
-            while chunk := file.read(READ):
-                yield chunk
-    except OSError as problem:
-        raise reading.fail(f"cannot be read: {problem.strerror or problem}") from None
+    with reading.readable(), path.open("rb") as file:
+        start = file.read(2)
+        file.seek(0)
+        if start == b"\x1f\x8b":
+            yield from _unpacked(file, reading)
+            return
+        while chunk := file.read(READ):
+            yield chunk
 
 
 def _unpacked(file: IO[bytes], reading: Reading) -> Iterator[bytes]:
@@ -144,14 +142,15 @@ def _text(lines: bytes, number: int, reading: Reading) -> bytes:
     if number == 1:
         lines = lines.removeprefix(b"\xef\xbb\xbf")
     while (at := lines.find(b"\0")) >= 0:
-        lines = _without(lines, at, number, "NUL: this is not text, or not UTF-8", reading)
+        lines = _without(lines, at, number, NUL, reading)
     while not lines.isascii():
         try:
             lines.decode()
             break
         except UnicodeDecodeError as problem:
             at = problem.start
-            complaint = f"0x{lines[at]:02x}, which is not UTF-8: convert the file first"
+            shown = lines[at : at + 1].decode("cp1252", errors="replace")
+            complaint = f"0x{lines[at]:02x}, which is not UTF-8: try --encoding cp1252 ({shown!r})"
             lines = _without(lines, at, number, complaint, reading)
     return _without_long(lines, number, reading) if len(lines) > LONGEST else lines
 

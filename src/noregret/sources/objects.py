@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from noregret.inputs.values import abbreviated
+from noregret.declare.extras import module
+from noregret.errors import abbreviated
 from noregret.sources.block import NUMBER, Block, Reading
 from noregret.sources.lines import Lines
 
@@ -23,6 +25,10 @@ def read_json_lines(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block
     names: dict[str, None] = {}
     seen = False
     for lines, number, _ in blocks:
+        if not seen and lines.lstrip()[:1] == b"[":
+            raise reading.fail(
+                "this is one JSON array: write one object per line (jq -c '.[]' does)", number
+            )
         rows = []
         for place, line in enumerate(lines.split(b"\n"), number):
             if line.strip():
@@ -53,7 +59,9 @@ def _object(line: bytes, place: int, reading: Reading) -> dict[str, Any] | None:
     return found
 
 
-def _constant(word: str) -> NoReturn:
+def _constant(word: str) -> float:
+    if word == "NaN":
+        return math.nan  # a value that is missing
     raise ValueError(f"{word} is not a finite number")
 
 
@@ -102,12 +110,11 @@ def read_libsvm(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block]:
 
 def _parsed(lines: list[bytes], columns: dict[int, None]) -> dict[str, Any] | None:
     """Dense columns; None if a line is bad."""
-    from sklearn.datasets import load_svmlight_file
-
+    datasets = module("sklearn.datasets", "reading libsvm")
     if not lines:
         return {OUTCOME: np.empty(0)} | {str(index): np.empty(0) for index in columns}
     try:
-        X, y = load_svmlight_file(io.BytesIO(b"\n".join(lines)), zero_based=True)
+        X, y = datasets.load_svmlight_file(io.BytesIO(b"\n".join(lines)), zero_based=True)
     except (ValueError, OverflowError, MemoryError, TypeError):
         return None
     if len(y) != len(lines) or not np.isfinite(y).all() or not np.isfinite(X.data).all():

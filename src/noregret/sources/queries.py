@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from noregret.learner.replay import module
+from noregret.declare.extras import module
 from noregret.sources.block import Block, Reading
 from noregret.sources.tables import ROWS, batches, damaged
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from noregret._native.layout import EXACT_INTEGER
-from noregret.errors import SourceError
-from noregret.inputs.values import abbreviated
-from noregret.learner.replay import module
+from noregret.declare.extras import module
+from noregret.errors import SourceError, abbreviated
 from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
+from noregret.sources.survey import rows_of
 
 __all__ = ["ROWS", "batches", "damaged", "read_arrow", "read_npz", "read_parquet"]
 
@@ -83,6 +83,7 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
     """One record batch; rows with NaN, infinities or integers that do not fit are bad."""
     columns: dict[str, Any] = {}
     bad = np.zeros(batch.num_rows, dtype=bool)
+    _survey(batch, done, reading)
     for name, array in zip(batch.schema.names, batch.columns):
         if not reading.uses(name):
             continue
@@ -91,7 +92,9 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
             columns[name] = np.full(batch.num_rows, np.nan)
             continue
         reading.kinds[name] = kind
-        if kind == NUMBER:
+        if name in reading.styles:
+            columns[name] = _styled(name, array, done, reading, bad)
+        elif kind == NUMBER:
             columns[name], wrong = _numbers(array, reading)
             for row in np.flatnonzero(wrong & ~bad):
                 value = array[int(row)].as_py()
@@ -106,6 +109,34 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
     places = np.arange(done + 1, done + 1 + batch.num_rows, dtype=np.int64)
     block = Block(columns, dict(reading.kinds), places)
     return block.kept(~bad) if bad.any() else block
+
+
+def _survey(batch: Any, done: int, reading: Reading) -> None:
+    """What columns of text are, and numbers that are called times, by the first rows."""
+    for name, array in zip(batch.schema.names, batch.columns):
+        if name in reading.kinds or not reading.uses(name):
+            continue
+        kind, head = _kind(array.type), array.slice(0, rows_of(batch.schema.names))
+        if kind == TEXT:
+            numbered = enumerate(([value] for value in head.to_pylist()), done + 1)
+            reading.survey([name], numbered, typed=True)
+        elif kind == NUMBER:
+            known = [v for v in head.to_pylist() if not reading.missing(v)]
+            reading.count_from_1970(name, known)
+
+
+def _styled(name: str, array: Any, done: int, reading: Reading, bad: Any) -> list[str | None]:
+    """Times that are written in a column's own way."""
+    found: list[str | None] = []
+    for row, value in enumerate(array.to_pylist()):
+        text = value.strip() if isinstance(value, str) else value
+        missing = reading.missing(text)
+        read = None if missing else reading.styles[name].read(str(text))
+        if read is None and not missing and not bad[row]:
+            bad[row] = True
+            reading.skip(done + row + 1, f"{abbreviated(text)} in a column of times", name)
+        found.append(None if read is None else str(read))
+    return found
 
 
 def _kind(type_: Any) -> str | None:
@@ -150,7 +181,8 @@ def _numbers(array: Any, reading: Reading) -> tuple[Any, Any]:
 
 
 def _texts(array: Any, kind: str, reading: Reading) -> list[str | None]:
-    shown = (lambda v: v.isoformat()) if kind == TIME else (lambda v: str(v).strip())
+    dated = kind == TIME and _kind(array.type) == TIME
+    shown = (lambda v: v.isoformat()) if dated else (lambda v: str(v).strip())
     found = [None if v is None else shown(v) for v in array.to_pylist()]
     return [None if v is None or v in reading.words else v for v in found]
 

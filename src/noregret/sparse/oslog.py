@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from sklearn.base import RegressorMixin
-
 from noregret._native.sparse import PASSES, WEIGHTS
 from noregret.certificates import Certificate
 from noregret.declare.fields import Group
 from noregret.declare.parameters import positive
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import OnlineLearner
+from noregret.learner.estimator import Regressor
 from noregret.sparse.path import ShrinkageReplay
 from noregret.sparse.state import OSLOGState, sparsity
 from noregret.types import Normal, Row, Vector
@@ -17,7 +16,7 @@ from noregret.types import Normal, Row, Vector
 __all__ = ["OSLOG", "ShrinkageReplay"]
 
 
-class OSLOG(RegressorMixin, OnlineLearner[OSLOGState]):  # type: ignore[misc]  # scikit-learn is untyped
+class OSLOG(Regressor, OnlineLearner[OSLOGState]):
     """Online shrinkage via the limit of Gibbs: sparse weights, one pass a round (Algorithm 1).
 
     Its published loss bound (Theorem 2) is false: one round with x = 1, y = -1, a = 1 has loss 4

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.learner.replay import Replay, module
+from noregret.declare.extras import module
+from noregret.learner.replay import Replay
 from noregret.types import Matrix, Vector
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret._native import sparse as ops
 from noregret._native.sparse import MOMENT, STATE_ROWS, WEIGHTS
@@ -17,6 +16,7 @@ from noregret.errors import FeatureError
 from noregret.inputs.spaces import FeatureSpace, space_for_table
 from noregret.inputs.values import outcome_column
 from noregret.learner.base import Stateful
+from noregret.learner.estimator import Regressor
 from noregret.sparse.state import check_features, check_outcome, sparsity
 from noregret.types import Outcomes, Table, Vector
 
@@ -51,7 +51,7 @@ class SLOGState:
         return forecasts
 
 
-class SLOG(RegressorMixin, Stateful[SLOGState]):  # type: ignore[misc]  # scikit-learn is untyped
+class SLOG(Regressor, Stateful[SLOGState]):
     """Shrinkage via the limit of Gibbs on a batch: the fixed point itself, which is the lasso.
 
     Makes |y - Xw|^2 + 2a|w|_1 least, a = `shrinkage`: scikit-learn's Lasso with alpha = a/T.

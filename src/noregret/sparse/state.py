@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from noregret._native import sparse as ops
+from noregret._native.rows import SparseRounds
 from noregret._native.sparse import (
     BOOK_ROWS,
     LARGEST,
@@ -22,9 +22,10 @@ from noregret._native.sparse import (
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Mismatch, Part
 from noregret.errors import FeatureError, NumericalError, OutcomeError
-from noregret.inputs.spaces import FeatureSpace
+from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import outcome, outcome_column, require_rows
 from noregret.learner.state import VectorState
+from noregret.numerics.triangles import solve_lower
 from noregret.sparse import theorems
 from noregret.sparse.path import ShrinkageReplay
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
@@ -32,7 +33,6 @@ from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 __all__ = ["OSLOGState", "check_features", "check_outcome", "finite", "sparsity"]
 
 KEPT = [MOMENT, WEIGHTS, SCALES]  # rows of `state` that outlast a round
-_predict, _round = ops.predict, ops.round_
 NEGLIGIBLE = 1e-6
 """A weight below this share of the largest counts as 0 in `sparsity_`."""
 TOO_LARGE = "the round does not fit in float64: rescale the features or the outcomes"
@@ -144,13 +144,12 @@ class OSLOGState(VectorState):
         check_features(vector)
         return state, vector
 
-    def predict_fast(self, x: Vector) -> float:
-        """The forecast at a plain x; NaN where a closer look is needed."""
-        return _predict(self.block, x)
-
-    def learn_fast(self, x: Vector, y: Outcome) -> bool:
-        """Learn a plain round; False where a closer look is needed."""
-        return type(y) is float and bool(_round(self.block, self.book, x, y))
+    @property
+    def fast(self) -> SparseRounds | None:
+        """Compiled rounds; several passes may take long, so that they hold the lock."""
+        if self.settings[2] != 1.0 or not isinstance(self.space, Positions | Names):
+            return None
+        return SparseRounds(self.space.reader, self.block, self.book)
 
     def predict_vector(self, x: Vector) -> float:
         """w'x."""
@@ -224,7 +223,7 @@ class OSLOGState(VectorState):
             lower = np.linalg.cholesky(lot)
         except np.linalg.LinAlgError:
             raise NumericalError(TOO_LARGE) from None
-        v = solve_triangular(lower, s * vector, lower=True)
+        v = solve_lower(lower, (s * vector)[:, None])[:, 0]
         return 1.0 + float(v @ v)
 
 

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Self, TypeVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from noregret._native.ledger import add
 from noregret.certificates import Assumption, Certificate
@@ -30,6 +29,7 @@ from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.tables import Frame
 from noregret.learner.base import Learner
+from noregret.learner.estimator import Regressor
 from noregret.learner.replay import Replay
 from noregret.learner.saving import ours
 from noregret.types import Bernoulli, Matrix, Mixture, Normal, Outcome, Outcomes, Row, Table, Vector
@@ -257,7 +257,7 @@ class LagBuffer:
         return [report]
 
 
-class Lagged(RegressorMixin, Wrapper[LagBuffer]):  # type: ignore[misc]  # scikit-learn is untyped
+class Lagged(Regressor, Wrapper[LagBuffer]):
     """Past outcomes as features for any learner, with no look into the future.
 
     x may be empty (None, an empty mapping or vector): a bare series.  Lags come after the features

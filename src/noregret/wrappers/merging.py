@@ -26,10 +26,11 @@ def merge(learners: Iterable[M]) -> M:
     """One learner from several of the same kind, each of which saw its own rounds.
 
     For fixed experts the result equals one learner that saw all rounds, in any order: weights,
-    log-determinant, the best expert in hindsight, and the Bayesian learner's cumulative log loss,
-    which its certificate derives from them.  Losses that do depend on the order are sums over the
-    learners of what each paid, and the certificates say so.  The learners are left alone.  Those
-    that cannot be merged exactly say why: drift, kernels, sparse, binary learners and pools.
+    the triangle with its determinant, the best expert in hindsight, and the Bayesian learner's
+    `log_loss_`, which follows from them.  Certificates do not: losses, and the logarithms in their
+    bounds, are sums over the learners of what each paid and was charged, and they say so.  The
+    learners are left alone.  Those that cannot be merged exactly say why: drift, kernels, sparse,
+    binary learners and pools.
 
     >>> import numpy as np, noregret as nr
     >>> X, y = np.arange(12.0).reshape(6, 2) % 5, np.arange(6.0)

@@ -6,7 +6,7 @@ one-step-ahead looks inside the block come at once:
 
     root spread of row t  L_tt,        mean of row t  (V'z)_t + sum_{s<t} L_ts s_s
 
-and one QR of [R; X] (LAPACK's dtpqrt), applied to [z; y], absorbs the block; the squares that it
+and one QR of [R; X], applied to [z; y], absorbs the block; the squares that it
 leaves of y add up to the growth of the best expert's regularised loss.  A row costs
 3 n^2 + nB + B^2/3 flops.
 
@@ -19,17 +19,17 @@ diagonal entry (nearly collinear columns, one huge row).
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
 from noregret._native.layout import AT, FRESH
 from noregret._native.primal import stream
+from noregret.numerics.triangles import absorb_rows, factor, solve_lower
 from noregret.types import Matrix, Vector
 
 __all__ = ["CROSSOVER", "in_blocks", "stream_in_blocks"]
 
 CROSSOVER = 320  # features from which blocks beat the compiled loop (benchmarks/replay_blocks.py)
 BLOCK = 128  # rows in a block
-PANEL = 32  # columns that dtpqrt takes at a time
+PANEL = 32  # columns that are reflected at a time
 LEVERAGE = 1e3  # times eps B: 3e-11, the most that a block may add to the error of a look
 TILT = 1e4  # times eps B: 3e-10 of the small rows is what a reflection may blur
 
@@ -40,11 +40,11 @@ def in_blocks(features: int) -> bool:
 
 
 def stream_in_blocks(
-    factor: Matrix, work: Matrix, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector
+    triangle: Matrix, work: Matrix, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector
 ) -> int:
     """The same as noregret._native.primal.stream; -1, or the first row that overflows."""
     T, n = xs.shape
-    R, z = np.asfortranarray(factor[:, :n]), np.asfortranarray(factor[:, n:])
+    R = triangle[:, :n]
     with np.errstate(over="ignore"):
         squares = (R * R).sum(axis=0)
     for start in range(0, T, BLOCK):
@@ -52,33 +52,30 @@ def stream_in_blocks(
         with np.errstate(over="ignore"):
             squares += (xs[rows] ** 2).sum(axis=0)
         level = np.all(np.sqrt(squares) <= TILT * np.abs(np.diagonal(R)))  # not so if infinite
-        if not level or not _block(R, z, xs[rows], ys[rows], mean[rows], root[rows], fit):
-            factor[:, :n], factor[:, n:] = R, z
-            failed = stream(factor, work, xs[rows], ys[rows], mean[rows], root[rows], fit)
+        if not level or not _block(triangle, xs[rows], ys[rows], mean[rows], root[rows], fit):
+            failed = stream(triangle, work, xs[rows], ys[rows], mean[rows], root[rows], fit)
             if failed >= 0:
                 return start + failed
-            R[:], z[:] = factor[:, :n], factor[:, n:]
-    factor[:, :n], factor[:, n:] = R, z
     work[AT, FRESH] = 0.0
     return -1
 
 
 def _block(
-    R: Matrix, z: Matrix, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector
+    triangle: Matrix, xs: Matrix, ys: Matrix, mean: Matrix, root: Vector, fit: Vector
 ) -> bool:
-    """Take one block into R and z in place; False, and nothing done, if it is not safe."""
+    """Take one block into [R z] in place; False, and nothing done, if it is not safe."""
     B, n = xs.shape
-    V = blas.dtrsm(1.0, R, xs.T, trans_a=1)
-    G = blas.dsyrk(1.0, V, trans=1, lower=1)
+    V = solve_lower(triangle[:, :n].T, xs.T)
+    G = V.T @ V
     if not np.all(np.diagonal(G) <= LEVERAGE):  # NaN and infinity too
         return False
     G[np.diag_indices(B)] += 1.0
-    L, _ = lapack.dpotrf(G, lower=1, overwrite_a=1)
-    prior = V.T @ z
-    s = blas.dtrsm(1.0, L, ys - prior, lower=1)
-    mean[:] = prior + np.tril(L, -1) @ s
-    root[:] = np.diagonal(L)
-    _, reflectors, T, _ = lapack.dtpqrt(0, min(PANEL, n), R, xs, overwrite_a=1)
-    _, left, _ = lapack.dtpmqrt(0, reflectors, T, z, ys, trans="T", overwrite_a=1)
-    fit[0] += float((left * left).sum())
+    factor(G)  # I + V'V: every pivot is at least 1
+    prior = V.T @ triangle[:, n:]
+    s = solve_lower(G, ys - prior)
+    mean[:] = prior + np.tril(G, -1) @ s
+    root[:] = np.diagonal(G)
+    rows = np.hstack([xs, ys])
+    absorb_rows(triangle, rows, PANEL)
+    fit[0] += float((rows[:, n:] ** 2).sum())
     return True

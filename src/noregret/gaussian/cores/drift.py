@@ -30,7 +30,9 @@ from noregret.gaussian.cores.core import Core
 from noregret.gaussian.cores.schedule import Drift, steps
 from noregret.types import Matrix, Vector
 
-__all__ = ["DriftCore"]
+__all__ = ["GAUGE", "DriftCore"]
+
+GAUGE = 1e3  # times eps: the most that a round may lose, as in native/drift.hpp
 
 
 class DriftCore(Core):

@@ -10,7 +10,7 @@ round appends one row:
 
 and no second solve.  Never a growing inverse: with near duplicates it loses every digit.
 
-Rows lie one after another in one array, which is LAPACK's packed form of the upper triangle L'.
+Rows lie one after another in one array.
 Many rounds at once are one Cholesky factorisation of the whole matrix.
 """
 
@@ -19,18 +19,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
 from noregret._native import dual as ops
 from noregret.errors import NumericalError
 from noregret.gaussian.cores.memory import enough
 from noregret.gaussian.cores.schedule import Drift, steps
 from noregret.kernels import Inputs, Kernel, is_vector
+from noregret.numerics.triangles import factor, solve_lower, solve_upper
 from noregret.types import Look, Matrix, Track, Vector
 
 __all__ = ["DualCore"]
 
 EPS = float(np.finfo(np.float64).eps)
+CLAMPED = 1e3 * EPS  # times t: what rounding may take a residual below 0
+STRIPE = 256  # rows of a kernel matrix that are compared at a time
 FIRST = 64  # rows that a new core has room for
 
 
@@ -53,9 +55,11 @@ class DualCore:
         "_inputs",
         "_last",
         "_packed",
+        "_peaks",
         "_priors",
         "_z",
         "drift",
+        "excess",
         "kernel",
         "peak",
         "prior",
@@ -84,7 +88,11 @@ class DualCore:
         self._packed: Vector = np.empty(FIRST * (FIRST + 1) // 2)
         self._z: Matrix = np.empty((FIRST, m))
         self._priors: Vector = np.empty(FIRST)  # S_t = sum_{s<=t} 1/a_s of each row
+        self._peaks: Vector = np.empty(FIRST)  # k(x, x) of each row
         self._last: tuple[object, Vector, Look] | None = None
+        self.excess = (
+            0.0  # of k(x, z)^2 over k(x, x) k(z, z) in the last look, if more than allowed
+        )
         self.peak = 0.0  # k(x, x) of the last look
 
     @property
@@ -107,8 +115,13 @@ class DualCore:
         twin = DualCore(self.kernel, self.prior_precision, self.drift, self.outcomes, self.window)
         twin.rounds, twin.size = self.rounds, self.size
         twin.prior, twin.priors = self.prior, self.priors
-        kept = self._inputs, self._packed, self._z, self._priors
-        twin.go_on(*(array.copy() for array in kept))
+        twin.go_on(
+            self._inputs.copy(),
+            self._packed.copy(),
+            self._z.copy(),
+            self._priors.copy(),
+            self._peaks.copy(),
+        )
         return twin
 
     def rows(self) -> tuple[Vector, Matrix, Vector]:
@@ -116,9 +129,22 @@ class DualCore:
         t = self.size
         return self._packed[: t * (t + 1) // 2], self._z[:t], self._priors[:t]
 
-    def go_on(self, inputs: Inputs, packed: Vector, z: Matrix, priors: Vector) -> None:
+    def go_on(
+        self,
+        inputs: Inputs,
+        packed: Vector,
+        z: Matrix,
+        priors: Vector,
+        peaks: Vector | None = None,
+    ) -> None:
         """Go on in these arrays, which are this core's own from now on."""
         self._inputs, self._packed, self._z, self._priors = inputs, packed, z, priors
+        if peaks is None:  # row t of L has the squared length 1 + S_t k(x_t, x_t)
+            starts = np.cumsum(np.arange(self.size))
+            with np.errstate(over="ignore"):
+                lengths = np.add.reduceat(packed * packed, starts) if self.size else packed
+            peaks = np.maximum(lengths - 1.0, 0.0) / priors
+        self._peaks = peaks
 
     def has_room(self) -> bool:
         """Whether one more row fits without asking for memory."""
@@ -133,10 +159,12 @@ class DualCore:
         t = self.size
         l: Vector = np.empty(0)
         with np.errstate(over="ignore", invalid="ignore"):
+            peak, excess = self.kernel.itself(x), 0.0
             if t:
-                kbar = self._priors[:t] * self.kernel.column(self.inputs, x)
-                l = blas.dtpsv(t, self._packed, kbar, trans=1, overwrite_x=1)
-            peak = self.kernel.itself(x)
+                column = self.kernel.column(self.inputs, x)
+                excess = self._beyond(column[:, None], self._peaks[:t, None], np.array([peak]))
+                l = self._priors[:t] * column
+                ops.solve(self._packed, l)
             d = self._spread(self.prior * peak, float(l @ l))
             mean = l @ self._z[:t]
         if not np.isfinite(mean).all():
@@ -144,15 +172,21 @@ class DualCore:
         mean.flags.writeable = False  # it is kept for the round to come
         look = Look(mean, math.sqrt(d))
         self._last = x.copy() if isinstance(x, np.ndarray) else x, l, look
-        self.peak = peak
+        self.peak, self.excess = peak, excess
         return look
+
+    def _beyond(self, K: Matrix, rows: Matrix, columns: Vector) -> float:
+        """The largest k(x, z)^2 - k(x, x) k(z, z), in units of what rounding may do."""
+        a, steps = self.prior_precision, CLAMPED * (self.size + len(columns))
+        allowed = steps * (rows + a) * (columns + a)
+        return float(np.max((K * K - rows * columns) / allowed, initial=0.0))
 
     def _spread(self, itself: float, explained: float) -> float:
         """1 + what k(x, x) has beyond the inputs so far; less than nothing is refused."""
         residual = itself - explained
         if not math.isfinite(residual):
             raise _too_large()
-        if residual < -1e3 * EPS * (self.size + 1) * max(itself, explained, 1.0):
+        if residual < -CLAMPED * (self.size + 1) * max(itself, explained, 1.0):
             raise _not_a_kernel(self.rounds + 1, residual)
         return 1.0 + max(residual, 0.0)  # rounding alone may take it below 0
 
@@ -170,7 +204,7 @@ class DualCore:
         start = t * (t + 1) // 2
         self._packed[start : start + t] = l
         self._packed[start + t] = look.root
-        self._z[t], self._priors[t] = e, self.prior
+        self._z[t], self._priors[t], self._peaks[t] = e, self.prior, self.peak
         self._keep(t, [x])
         self.size, self.rounds, self._last = t + 1, self.rounds + 1, None
         self.priors += self.prior
@@ -194,6 +228,7 @@ class DualCore:
         self._packed = _larger(self._packed, room * (room + 1) // 2, used)
         self._z = _larger(self._z, room, self.size)
         self._priors = _larger(self._priors, room, self.size)
+        self._peaks = _larger(self._peaks, room, self.size)
         if not isinstance(self._inputs, list):
             self._inputs = _larger(self._inputs, room, self.size)
 
@@ -208,6 +243,7 @@ class DualCore:
         ops.drop_first(self._packed, self._z, self.size)
         t = self.size - 1
         self._priors[:t] = self._priors[1 : t + 1].copy()
+        self._peaks[:t] = self._peaks[1 : t + 1].copy()
         if isinstance(self._inputs, list):
             del self._inputs[0]
         else:
@@ -228,32 +264,36 @@ class DualCore:
         G = self.kernel.gram(xs)
         if self.kernel.lends() or not (G.flags.c_contiguous and G.flags.writeable):
             G = G.copy()
+        peaks = np.diagonal(G).copy()
+        excess = max(
+            self._beyond(G[i : i + STRIPE], peaks[i : i + STRIPE, None], peaks)
+            for i in range(0, T, STRIPE)
+        )
         ops.extend_in_time(G, priors[:T])  # lower triangle: I + S_min(i,j) k(x_i, x_j)
         if not (np.isfinite(priors).all() and np.isfinite(np.diagonal(G)).all()):
             raise _too_large()
         earlier: Matrix = np.empty((T, 0))
         known = np.zeros_like(ys)
         if t:
-            K = self.kernel.cross(self.inputs, xs) * self._priors[:t, None]
-            triangle = self._full()
-            W = blas.dtrsm(1.0, triangle, K, trans_a=1)
+            K = self.kernel.cross(self.inputs, xs)
+            excess = max(excess, self._beyond(K, self._peaks[:t, None], peaks))
+            W = solve_lower(self._full(), K * self._priors[:t, None])
             earlier = np.ascontiguousarray(W.T)
             G -= earlier @ W
             known = earlier @ self._z[:t]
-        # Row-major L is column-major L', so the factor wanted is the upper one of G.T.
-        U, info = lapack.dpotrf(G.T, lower=0, clean=1, overwrite_a=1)
-        if info > 0:
-            raise _not_a_kernel(self.rounds + int(info), None)
-        L = U.T
+        L, bad = G, factor(G)
+        if bad >= 0:
+            raise _not_a_kernel(self.rounds + 1 + bad, None)
         root = np.diagonal(L).copy()
         least, most = float(np.min(root)), float(np.max(root))
-        if least < 1.0 - 1e3 * EPS * (T + t) * float(np.max(priors)) * most**2:
+        if least < 1.0 - CLAMPED * (T + t) * float(np.max(priors)) * most**2:
             raise _not_a_kernel(self.rounds + 1 + int(np.argmin(root)), least**2 - 1.0)
-        z = blas.dtrsm(1.0, U, ys - known, trans_a=1)
+        z = solve_lower(L, ys - known)
         mean = known + (L @ z - root[:, None] * z)
         if not (np.isfinite(root).all() and np.isfinite(mean).all()):
             raise _too_large()
         self._append(earlier, L, z, priors, xs)
+        self._peaks[t : t + T], self.excess = peaks, excess
         return Track(mean, root, float((z * z).sum()))
 
     def _append(self, earlier: Matrix, L: Matrix, z: Matrix, priors: Vector, xs: Inputs) -> None:
@@ -268,10 +308,10 @@ class DualCore:
         self.prior = float(priors[T])
 
     def _full(self) -> Matrix:
-        """L' as a full upper triangle, column-major."""
-        U: Matrix
-        U, _ = lapack.dtpttr(self.size, self._packed[: self.size * (self.size + 1) // 2], uplo="U")
-        return U
+        """L as a full triangle."""
+        L: Matrix = np.empty((self.size, self.size))
+        ops.unpack(self._packed, L)
+        return L
 
     # What was learned -----------------------------------------------------------------------
 
@@ -283,20 +323,35 @@ class DualCore:
             means = np.zeros((len(xs), self.outcomes))
             if t:
                 K = self.kernel.cross(self.inputs, xs) * self._priors[:t, None]
-                W = blas.dtrsm(1.0, self._full(), K, trans_a=1)
+                W = solve_lower(self._full(), K)
                 residual = residual - (W * W).sum(axis=0)
                 means = W.T @ self._z[:t]
         if not (np.isfinite(residual).all() and np.isfinite(means).all()):
             raise _too_large()
         return means, np.sqrt(1.0 + np.maximum(residual, 0.0))
 
+    def audited(self) -> tuple[float, Vector, Matrix, Matrix]:
+        """|L|^2, the pivots L_tt, z and y = L z; no more memory than z takes."""
+        t = self.size
+        packed, z, _ = self.rows()
+        ends = np.cumsum(np.arange(1, t + 1)).tolist()
+        rows = (packed[end - i : end] @ z[:i] for i, end in enumerate(ends, 1))
+        y = np.array(list(rows)).reshape(z.shape)
+        return float(packed @ packed), packed[np.array(ends, dtype=np.int64) - 1], z, y
+
+    def fresh(self) -> Matrix:
+        """Kbar of the inputs kept, from kernel values worked out anew."""
+        t = self.size
+        enough(2 * t * t, f"a kernel matrix of {t} rounds")
+        return self.kernel.gram(self.inputs) * np.minimum.outer(self._priors[:t], self._priors[:t])
+
     def outcomes_and_weights(self) -> tuple[Matrix, Matrix]:
         """The outcomes kept, y = L z, and c = (I + Kbar)^-1 y from L'c = z."""
         t = self.size
         if t == 0:
             return self._z[:0], self._z[:0]
-        U = self._full()
-        return np.triu(U).T @ self._z[:t], np.asarray(blas.dtrsm(1.0, U, self._z[:t]))
+        L = self._full()
+        return L @ self._z[:t], solve_upper(L.T, self._z[:t])
 
     def prior_var(self) -> float:
         """sum_{s<=t} 1/a_s, up to the round to come."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from noregret.errors import NumericalError
 
@@ -12,6 +11,8 @@ __all__ = ["available", "enough"]
 
 def available() -> int | None:
     """Bytes that could be had without swapping; None where the system does not say."""
+    from pathlib import Path
+
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
         for line in meminfo.read_text().splitlines():

@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from noregret._native import primal as ops
 from noregret._native.layout import ROWS, SCALARS, Y
 from noregret.gaussian.cores.blocks import in_blocks, stream_in_blocks
 from noregret.gaussian.cores.core import Core
+from noregret.numerics.triangles import solve_upper
 from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["PrimalCore"]
@@ -88,7 +88,7 @@ class PrimalCore(Core):
         n, m = self.shape
         if n == 0:
             return np.zeros((m, 0))
-        w: Matrix = solve_triangular(self.factor[:, :n], self.factor[:, n:])
+        w = solve_upper(self.factor[:, :n], self.factor[:, n:])
         return np.ascontiguousarray(w.T)
 
     def prior_var(self) -> float:
@@ -120,3 +120,9 @@ class PrimalCore(Core):
         n, _ = self.shape
         diagonal = np.abs(np.diagonal(self.factor[:, :n]))
         return float(2.0 * np.log(diagonal).sum() - n * math.log(self.prior_precision))
+
+    def log_size(self) -> float:
+        """What the terms of `log_determinant` add up to, whatever their signs."""
+        n, _ = self.shape
+        logs = np.log(np.abs(np.diagonal(self.factor[:, :n])))
+        return float(2.0 * np.abs(logs).sum()) + n * abs(math.log(self.prior_precision))

@@ -33,6 +33,8 @@ from noregret.types import Matrix
 
 __all__ = ["StoredCore"]
 
+OLD_ROWS = 6  # of the scratch array, in files of releases that stored it
+
 
 @dataclass(frozen=True, slots=True)
 class StoredCore:
@@ -72,7 +74,7 @@ class StoredCore:
         """The core of fixed experts."""
         if self.factor.shape != (n, n + m) or self.walked != 0.0:
             raise Mismatch("has a core of another shape, or one that drifts")
-        return PrimalCore.over(precision, self.factor, self._work(ROWS, n + m))
+        return PrimalCore.over(precision, self.factor, self._work(0, n + m))
 
     def drifting(self, precision: float, drift: Drift, n: int, m: int) -> DriftCore:
         """The core of experts that change."""
@@ -80,20 +82,18 @@ class StoredCore:
             raise Mismatch("has a core of another shape")
         if not callable(drift) and self.drift != drift:
             raise Mismatch("has another drift than its plan")
-        work = self._work(ROWS + n, n + m)
+        work = self._work(n, n + m)
         return DriftCore.over(precision, drift, self.factor, work, self.walked)
 
-    def _work(self, rows: int, width: int) -> Matrix:
-        """The scratch array, with a look or without."""
-        shape = rows, max(width, SCALARS)
-        work = np.zeros(shape) if self.look is None else self.look
-        if work.shape != shape:
-            raise Mismatch("has a look of another shape")
-        at = work[AT]
-        sizes, fresh = at[[ROOT, NORM, PEAK]].tolist(), at[FRESH]
-        if not all(0.0 <= size < math.inf for size in sizes) or fresh not in (0.0, 1.0):
-            raise Mismatch("has an invalid look")
-        at[:] = 0.0  # a stream sets its own
-        at[[ROOT, NORM, PEAK]], at[FRESH] = sizes, fresh
-        at[ROOTED], at[PASSED], at[DRIFT] = self.rooted, self.passed, self.drift
+    def _work(self, more: int, width: int) -> Matrix:
+        """The scratch array, `more` rows of it for noise; a look that a file holds is made anew."""
+        columns = max(width, SCALARS)
+        if self.look is not None:
+            if self.look.shape != (OLD_ROWS + more, columns):
+                raise Mismatch("has a look of another shape")
+            sizes, fresh = self.look[AT, [ROOT, NORM, PEAK]], self.look[AT, FRESH]
+            if not ((sizes >= 0.0) & (sizes < math.inf)).all() or fresh not in (0.0, 1.0):
+                raise Mismatch("has an invalid look")
+        work = np.zeros((ROWS + more, columns))
+        work[AT, [ROOTED, PASSED, DRIFT]] = self.rooted, self.passed, self.drift
         return work

@@ -1,0 +1,36 @@
+#include "bind.hpp"
+#include "tracker.hpp"
+
+namespace nb = nanobind;
+
+namespace noregret {
+
+void bind_tracker(nb::module_& m) {
+    nb::module_ t = m.def_submodule("tracker");
+    CONSTANT(t, tracker, TRACKERS), CONSTANT(t, tracker, LIVES), CONSTANT(t, tracker, STEADY);
+    CONSTANT(t, tracker, LONG), CONSTANT(t, tracker, SHORT), CONSTANT(t, tracker, RING);
+    CONSTANT(t, tracker, ETA), CONSTANT(t, tracker, EARLY), CONSTANT(t, tracker, CALM);
+    CONSTANT(t, tracker, MEAN), CONSTANT(t, tracker, SIZE), CONSTANT(t, tracker, APART);
+    CONSTANT(t, tracker, COUNT), CONSTANT(t, tracker, SCALE_ROWS);
+    CONSTANT(t, tracker, THETA), CONSTANT(t, tracker, REGRET), CONSTANT(t, tracker, WORTH);
+    CONSTANT(t, tracker, INVERSE);
+    CONSTANT(t, tracker, WEIGHT), CONSTANT(t, tracker, PAID), CONSTANT(t, tracker, FIXED);
+    CONSTANT(t, tracker, SAID), CONSTANT(t, tracker, TRACK_ROWS);
+    CONSTANT(t, tracker, LEVEL), CONSTANT(t, tracker, ALPHA), CONSTANT(t, tracker, SIDE);
+    CONSTANT(t, tracker, START), CONSTANT(t, tracker, LAST), CONSTANT(t, tracker, MISSES);
+    CONSTANT(t, tracker, LOSS), CONSTANT(t, tracker, MERGED), CONSTANT(t, tracker, PRICE);
+    CONSTANT(t, tracker, PEAK), CONSTANT(t, tracker, PUSH), CONSTANT(t, tracker, STEPS);
+    CONSTANT(t, tracker, LOW), CONSTANT(t, tracker, HIGH), CONSTANT(t, tracker, REACH);
+    CONSTANT(t, tracker, NESTED), CONSTANT(t, tracker, CROSSED), CONSTANT(t, tracker, LATE);
+    CONSTANT(t, tracker, OPEN), CONSTANT(t, tracker, OWN), CONSTANT(t, tracker, MIX);
+    CONSTANT(t, tracker, BOOK_COLUMNS);
+    CONSTANT(t, tracker, MOST_SHORT), CONSTANT(t, tracker, MOST_LONG);
+    CONSTANT(t, tracker, PLACE), CONSTANT(t, tracker, BITS);
+    t.attr("STEADY_STEP") = tracker::STEP[tracker::STEADY];
+    t.def("fits", &tracker::fits);
+    t.def("issue", &tracker::issue);
+    t.def("learn", &tracker::learn);
+    t.def("replay", &tracker::replay);
+}
+
+}  // namespace noregret

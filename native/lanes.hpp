@@ -1,0 +1,144 @@
+// Eight numbers at a time, in as many vectors as the processor needs for them.
+//
+// The same operations in the same order whatever the vectors' width, so the same bits.  A function
+// that uses them is a template on that width, in bytes, and is bound once per set of instructions
+// (VECTORS).
+#pragma once
+
+#include "vectors.hpp"
+
+namespace noregret::lanes {
+
+using vectors::LOWEST;
+
+// A vector of so many bytes; what the processor lacks would be taken apart, number by number.
+template <int BYTES>
+struct Width;
+#define NOREGRET_WIDTH(BYTES)                                                \
+    template <>                                                              \
+    struct Width<BYTES> {                                                    \
+        typedef double Numbers __attribute__((vector_size(BYTES)));          \
+        typedef std::int64_t Bits __attribute__((vector_size(BYTES)));       \
+    };
+NOREGRET_WIDTH(16)
+NOREGRET_WIDTH(32)
+NOREGRET_WIDTH(64)
+
+template <int BYTES>
+struct Eight {
+    static constexpr int PARTS = 64 / BYTES;
+    using Numbers = typename Width<BYTES>::Numbers;
+    Numbers part[PARTS];
+
+    static INLINE Eight all(double value) {
+        Eight r;
+        for (int i = 0; i < PARTS; ++i) r.part[i] = Numbers{} + value;
+        return r;
+    }
+    static INLINE Eight at(const double* p) {
+        Eight r;
+        std::memcpy(&r, p, sizeof r);
+        return r;
+    }
+    INLINE void put(double* p) const { std::memcpy(p, this, sizeof *this); }
+};
+
+#define NOREGRET_EACH(expression)                                            \
+    Eight<B> r;                                                              \
+    for (int i = 0; i < Eight<B>::PARTS; ++i) r.part[i] = expression;        \
+    return r;
+#define NOREGRET_OPERATOR(op)                                                                     \
+    template <int B>                                                                              \
+    INLINE Eight<B> operator op(const Eight<B>& a, const Eight<B>& b) {                           \
+        NOREGRET_EACH(a.part[i] op b.part[i])                                                     \
+    }                                                                                             \
+    template <int B>                                                                              \
+    INLINE Eight<B> operator op(const Eight<B>& a, double b) {                                    \
+        NOREGRET_EACH(a.part[i] op b)                                                             \
+    }                                                                                             \
+    template <int B>                                                                              \
+    INLINE Eight<B> operator op(double a, const Eight<B>& b) {                                    \
+        NOREGRET_EACH(a op b.part[i])                                                             \
+    }
+NOREGRET_OPERATOR(+)
+NOREGRET_OPERATOR(-)
+NOREGRET_OPERATOR(*)
+
+template <int B>
+INLINE Eight<B> larger(const Eight<B>& a, const Eight<B>& b) {
+    NOREGRET_EACH(a.part[i] > b.part[i] ? a.part[i] : b.part[i])
+}
+
+// `yes` where a < b, else 0.
+template <int B>
+INLINE Eight<B> where_below(const Eight<B>& a, double b, const Eight<B>& yes) {
+    using Numbers = typename Eight<B>::Numbers;
+    NOREGRET_EACH(a.part[i] < b ? yes.part[i] : Numbers{})
+}
+
+// a where it is above b, else 0.
+template <int B>
+INLINE Eight<B> where_above(const Eight<B>& a, double b) {
+    using Numbers = typename Eight<B>::Numbers;
+    NOREGRET_EACH(a.part[i] > b ? a.part[i] : Numbers{})
+}
+
+// 2^k, from SHIFT + k, see vectors.hpp.
+template <int B>
+INLINE Eight<B> power(const Eight<B>& shifted) {
+    using Numbers = typename Eight<B>::Numbers;
+    using Bits = typename Width<B>::Bits;
+    NOREGRET_EACH((Numbers)(((Bits)shifted.part[i] + 1023) << 52))
+}
+
+// exp of x <= 700 by the series of vectors.hpp; below -708 it is that of -708, 3e-308.  NaN stays.
+template <int B>
+INLINE Eight<B> exponential(const Eight<B>& given) {
+    using namespace vectors;
+    Eight<B> x = larger(Eight<B>::all(LOWEST), given);
+    Eight<B> shifted = x * LOG2E + SHIFT;
+    Eight<B> k = shifted - SHIFT;
+    Eight<B> r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    Eight<B> r2 = r * r, r4 = r2 * r2;
+    Eight<B> low = (1.0 + r) + r2 * (C2 + r * C3);
+    Eight<B> middle = (C4 + r * C5) + r2 * (C6 + r * C7);
+    Eight<B> high = (C8 + r * C9) + r2 * (C10 + r * C11) + r4 * (C12 + r * C13);
+    return (low + r4 * (middle + r4 * high)) * power(shifted);
+}
+
+// The sum, in the order of all sums here.
+template <int B>
+INLINE double total(const Eight<B>& a) {
+    double s[8];
+    a.put(s);
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+template <int B>
+INLINE double largest(const Eight<B>& a) {
+    double s[8];
+    a.put(s);
+    for (int q = 1; q < 8; ++q) s[0] = noregret::larger(s[q], s[0]);
+    return s[0];
+}
+
+#undef NOREGRET_EACH
+#undef NOREGRET_OPERATOR
+#undef NOREGRET_WIDTH
+
+// VECTORS(type, name, parameters, arguments) makes `name` of the template `name_in<BYTES>`: one
+// version for each set of vector instructions, of which the loader takes the best.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(NOREGRET_BASELINE)
+#define VECTORS(type, name, parameters, arguments)                                          \
+    __attribute__((target("default"))) inline type name parameters {                        \
+        return name##_in<16> arguments;                                                     \
+    }                                                                                       \
+    __attribute__((target("avx2"))) inline type name parameters { return name##_in<32> arguments; } \
+    __attribute__((target("avx512f"))) inline type name parameters { return name##_in<64> arguments; }
+#else
+#define VECTORS(type, name, parameters, arguments) \
+    inline type name parameters { return name##_in<16> arguments; }
+#endif
+
+}  // namespace noregret::lanes

@@ -1,0 +1,73 @@
+// Rows of a triangle in pieces of four numbers: what the compiler turns into vectors.
+//
+// All rows are cut at the same columns, counted from the last, so that a piece of u is read as it
+// was written.  Row i begins with the piece that its diagonal is in: what stands left of the diagonal
+// is 0, and stays so.  The few columns before the first whole piece go one by one.
+#pragma once
+
+#include "arrays.hpp"
+
+namespace noregret::pieces {
+
+// Of a row and of u, without any promise about where they begin.
+typedef double Four __attribute__((vector_size(32), aligned(8)));
+typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));
+INLINE Four& four(double* p) { return *reinterpret_cast<Four*>(p); }
+
+// From RIGHT + 3 - p on: a mask that leaves what is right of place p in a piece.
+constexpr std::int64_t RIGHT[8] = {0, 0, 0, 0, -1, -1, -1, -1};
+
+// How many columns stand before the first whole piece.
+INLINE Size lead(Size width) { return width % 4; }
+
+// The first column of the piece that column i is in; `lead` columns stand before the first piece.
+INLINE Size piece(Size i, Size lead) { return i - ((i - lead) & 3); }
+
+// u <- u - v row, from the diagonal on: one row of the forward substitution.
+INLINE void eliminate(double* u, double* row, double v, Size i, Size width, Size lead) {
+    Size k = i;
+    for (; k < lead; ++k) u[k] -= v * row[k];
+    for (k = piece(k, lead); k < width; k += 4) four(u + k) -= v * four(row + k);
+}
+
+constexpr Size LONG = 40;  // of a row that is worth wider pieces
+
+// row <- keep row + take u, u <- u - v row(old), from the diagonal on; u_i, which is 0 but for
+// rounding, becomes 0.  Wide pieces, as wide as the machine has them, are for a u that is not read
+// again at once.
+template <bool WIDE = false>
+INLINE void rotate(double* row, double* u, double keep, double take, double v, Size i, Size width,
+                   Size lead) {
+    Size k = i;
+    if (i < lead) {
+        for (; k < lead; ++k) {
+            double r = row[k], a = u[k];
+            row[k] = keep * r + take * a;
+            u[k] = a - v * r;
+        }
+        u[i] = 0.0;
+    } else {
+        k = piece(i, lead);
+        Four r = four(row + k), a = four(u + k);
+        four(row + k) = keep * r + take * a;
+        Mask rest = reinterpret_cast<Mask>(Four(a - v * r));
+        rest &= *reinterpret_cast<const Mask*>(RIGHT + 3 - (i - k));
+        four(u + k) = reinterpret_cast<Four>(rest);
+        k += 4;
+    }
+    if (WIDE && width - k >= LONG) {
+#pragma GCC ivdep
+        for (; k < width; ++k) {
+            double r = row[k], a = u[k];
+            row[k] = keep * r + take * a;
+            u[k] = a - v * r;
+        }
+    }
+    for (; k < width; k += 4) {
+        Four r = four(row + k), a = four(u + k);
+        four(row + k) = keep * r + take * a;
+        four(u + k) = a - v * r;
+    }
+}
+
+}  // namespace noregret::pieces

@@ -1,0 +1,13 @@
+# Compiled; written by native/stubs.py.  The equations are in native/.
+
+from noregret.types import Matrix, Vector
+
+CHECKS: int
+EPS: float
+GAMMA: float
+LEAST: float
+
+def before_rows(arg0: Matrix, arg1: Matrix, arg2: float, arg3: Matrix, arg4: Matrix, /) -> None: ...
+def check(arg0: Matrix, arg1: Matrix, arg2: float, /) -> None: ...
+def fixed(arg0: Matrix, arg1: Matrix, arg2: float, arg3: Matrix, /) -> None: ...
+def probe(arg: Vector, /) -> None: ...

@@ -1,0 +1,47 @@
+"""What a reader of results should know about the rows: what was left out, how they were read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.errors import abbreviated
+from noregret.sources.cells import Numbers
+from noregret.sources.dates import EPOCHS, Dates
+
+if TYPE_CHECKING:
+    from noregret.sources.block import Reading
+    from noregret.sources.encoding import Encoding
+
+__all__ = ["notes"]
+
+ORDERS = {"dmY": "day first", "mdY": "month first", "Ymd": "year first"}
+REMEDIES = {"times": " (--calendar)", "values differ": " (--text takes it)", "--drop": ""}
+
+
+def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
+    """One line for each thing that was decided or found."""
+    lines = []
+    for column, why in encoding.left_out.items():
+        if why:
+            remedy = next((words for part, words in REMEDIES.items() if part in why), "")
+            lines.append(f"column {abbreviated(column)} {why}: left out{remedy}")
+    for column, style in reading.styles.items():
+        if isinstance(style, Numbers) and reading.declared.numbers is None:
+            lines.append(f"column {abbreviated(column)}: numbers are read as {style.said}")
+        elif isinstance(style, Dates) and reading.declared.dates is None:
+            how = ORDERS.get(style.form) or (
+                f"{style.form} from 1970" if style.form in EPOCHS else style.form
+            )
+            words = reading.undecided(column) or f"times are read with {how}"
+            lines.append(f"column {abbreviated(column)}: {words}")
+    if encoding.labels is not None and encoding.labels.said:
+        lines.append(encoding.labels.said)
+    said = encoding.clock.said()
+    if encoding.series:  # its lags count steps, and it counts missing ones itself
+        said = [line.replace("; lags count rows", "") for line in said]
+    lines += said
+    if not binary and encoding.distinct == {0.0, 1.0}:
+        lines.append(f"{encoding.target} is 0 or 1 in all rows: --binary forecasts probabilities")
+    elif not binary and len(encoding.distinct) == 1 and encoding.outcomes > 1:
+        lines.append(f"{encoding.target} is {min(encoding.distinct):g} in all rows")
+    return lines

@@ -1,0 +1,158 @@
+"""Merging a table of forecasts by one of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
+
+from noregret.declare.parameters import PARAMETERS, SHARE, Choice, Fractions
+from noregret.errors import InputError, ParameterError, abbreviated
+from noregret.experts.aggregation import Aggregation, replayed
+from noregret.experts.convex import ConvexLoss, convex
+from noregret.experts.merged import (
+    GradientAggregation,
+    QuantileAggregation,
+    merged,
+    quantiles_of,
+)
+from noregret.experts.pool import Pool
+from noregret.experts.reading import prior_of, read
+from noregret.experts.regret_pool import RULES, RegretPool
+from noregret.inputs import values as features
+from noregret.learner.replay import library_of
+from noregret.losses import LARGEST, game
+from noregret.types import Matrix, Outcomes, Table
+
+__all__ = ["aggregate"]
+
+RULE = Choice(("aggregating", *RULES))
+
+
+@overload
+def aggregate(
+    forecasts: Table,
+    y: Outcomes,
+    *,
+    outcome_range: object = ...,
+    loss: Any = ...,
+    share: float | str = ...,
+    prior: object = ...,
+    rule: str,
+    level: Sequence[float],
+    width: None = ...,
+) -> QuantileAggregation: ...
+
+
+@overload
+def aggregate(
+    forecasts: Table,
+    y: Outcomes,
+    *,
+    outcome_range: object = ...,
+    loss: Any = ...,
+    share: float | str = ...,
+    prior: object = ...,
+    rule: str = ...,
+    level: float | None = ...,
+    width: float | None = ...,
+) -> Aggregation: ...
+
+
+def aggregate(
+    forecasts: Table,
+    y: Outcomes,
+    *,
+    outcome_range: object = None,
+    loss: Any = "square",
+    share: float | str = 0.0,
+    prior: object = None,
+    rule: str = "aggregating",
+    level: float | Sequence[float] | None = None,
+    width: float | None = None,
+) -> Aggregation | QuantileAggregation:
+    """Merge a T x N table of forecasts, in compiled code.
+
+    forecasts : one column per expert, an array or a frame; NaN where an expert sleeps.  For
+        loss="log" probabilities of outcome 1, or an array T x N x 2 of normal means and variances.
+        For "mlpol" and "boa" also T x N x k: k outcomes a round, with weights that they share.
+    y : the outcomes.
+    rule : "aggregating", the Aggregating Algorithm; "mlpol" or "boa" for any convex loss.
+    loss : "square", "log" or "brier" of "aggregating".  Of the others "square", "absolute",
+        "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope) of g and y,
+        or an object with `loss(g, y)` and `slope(g, y)`.
+    outcome_range : of "aggregating", Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds
+        go.  The others need none.
+    share : of "aggregating", how much weight goes back to the prior after each round (Fixed Share);
+        "falling": 1/(t+1) after round t, for every number of switches at once.
+    prior : weights of the experts before the first round; equal by default.
+    level : of pinball loss; several of them give quantiles that do not cross.
+    width : of Huber loss.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.uniform(-1, 1, 500)
+    >>> said = y[:, None] + rng.normal(0, [0.1, 0.5], (500, 2))
+    >>> print(aggregate(said, y, outcome_range=1.0).certificate)
+    Aggregating Algorithm: holds after 500 rounds [upper bound]
+      sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 1/p_j)
+      loss 4.88861, best in hindsight 4.77838, bound 6.16467 (slack 1.28)
+      [x] -1 <= y <= 1, as given
+    >>> aggregate(said, y, rule="mlpol", loss="absolute").certificate.holds
+    True
+    """
+    if RULE.check("rule", rule) == "aggregating":
+        _refuse('rule="mlpol" or "boa"', level=level, width=width)
+        played = game(PARAMETERS["loss"].kind.check("loss", loss), outcome_range)
+        said, costs, names, ys = read(played, forecasts, y)
+        pool = Pool.start(played, prior_of(prior, names), SHARE.check("share", share))
+        result = replayed(pool, said, costs, ys, names)[1]
+        return replace(result, library=library_of(forecasts))
+    _refuse('rule="aggregating"', outcome_range=outcome_range, share=share or None)
+    several = level is not None and not np.isscalar(level)
+    levels = sorted(Fractions().check("level", level)) if several else [level]
+    losses = [convex(loss, one, width) for one in levels]
+    said, names, outcomes = _table(losses[0], forecasts, y)
+    weights = prior_of(prior, names)
+    found: list[GradientAggregation] = []
+    for one in losses:
+        result = merged(RegretPool.begin(one, weights, rule), said, outcomes, names)[1]
+        found.append(replace(result, library=library_of(forecasts)))
+    if not several:
+        return found[0]
+    if said.ndim == 3:
+        raise InputError(
+            f"forecasts has shape {said.shape}: several levels are for one outcome a round"
+        )
+    return replace(quantiles_of(found), library=library_of(forecasts))
+
+
+def _refuse(where: str, **options: object) -> None:
+    """Refuse what another rule takes."""
+    for word, value in options.items():
+        if value is not None:
+            raise ParameterError(f"{word} = {abbreviated(value)}: it is for {where}; leave it out")
+
+
+def _table(
+    loss: ConvexLoss, forecasts: Table, y: Outcomes
+) -> tuple[Matrix, tuple[str, ...], Matrix]:
+    """Forecasts, names and outcomes, checked; T x N x k with (T, k) outcomes too."""
+    said, names = features.table_with_gaps(forecasts, "forecasts")
+    if said.ndim != 3:
+        flat, _, labels, ys = read(loss, said, y)  # type: ignore[arg-type]  # it asks no more
+        return flat, tuple(map(str, names)) if names else labels, ys
+    table, _ = features.outcome_table(y, len(said))
+    if table.shape != (said.shape[0], said.shape[2]) or 0 in said.shape:
+        raise InputError(
+            f"forecasts has shape {said.shape} and y {table.shape}: give T x N x k and T x k"
+        )
+    where = np.abs(said) > LARGEST
+    if where.any() or np.abs(table).max() > LARGEST:
+        raise InputError(
+            "forecasts or y exceed 1e150 in size: a pool takes numbers up to it; rescale"
+        )
+    labels = tuple(f"expert_{j}" for j in range(said.shape[1]))
+    return np.ascontiguousarray(said), labels, np.ascontiguousarray(table)

@@ -1,0 +1,297 @@
+"""What came of a run, as facts: all that the first screen, JSON and the page say.
+
+A forecast first, then its proof: what was read, how large the errors are beside the naive ones,
+how wide the intervals, what comes next, and what is proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from noregret.certificates import Certificate
+from noregret.errors import InputError, NoRegretError
+from noregret.experts.classifier import AutoClassifier
+from noregret.forecasting.forecaster import Forecaster
+from noregret.inputs.tables import Frame
+from noregret.running.baselines import Errors
+from noregret.running.player import Player
+from noregret.wrappers.lagged import Lagged
+
+__all__ = ["Guarantee", "Interval", "Next", "Summary", "summarise", "when"]
+
+
+DAYS = {"15 min": 96, "30 min": 48, "1 h": 24, "1 day": 7}
+"""How many steps people ask for at a frequency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Intervals issued with the forecasts: what was asked for, and what came of it."""
+
+    asked: float  # share of outcomes inside
+    covered: float
+    half_width: float  # on average
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """A forecast of a step to come."""
+
+    time: str  # as people read it
+    at: str  # with its seconds, as files have it
+    forecast: float
+    low: float
+    high: float
+    held: tuple[str, ...] = ()  # features that are taken as in the last row
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """The main theorem in numbers that a forecaster reads: errors per row."""
+
+    holds: bool | None
+    actual: float  # the RMSE itself (of labels: the mean log loss), on the rounds it speaks of
+    bound: float  # what is proved of it
+    best: float  # the same of the best in hindsight
+    models: int  # how many it is the best of; 0: a whole class
+    name: str
+    assumed: tuple[str, ...]  # conditions that the stream has not met
+
+    @property
+    def within(self) -> float:
+        """By how much, at most, the error is above the best one's, as a share; inf if that is 0."""
+        return self.bound / self.best - 1.0 if self.best > 0.0 else math.inf
+
+
+@dataclass(slots=True)
+class Summary:
+    """One learner's run over one file."""
+
+    data: str
+    target: str
+    learner: str
+    rows: int  # with an outcome, of this run
+    outcomes: int  # that were forecast
+    learned: int = 0  # rows that a state has learned in all, where those are more
+    first: str = ""  # times of the first and the last row
+    last: str = ""
+    every: str = ""  # "30 min"; empty: rows are counted
+    day: int = 0  # steps that make a day, or a week of days; 0: neither
+    is_file: bool = True
+    gaps: int = 0  # steps without a row
+    mean: float = math.nan  # of the target
+    features: tuple[str, ...] = ()
+    calendar: tuple[str, ...] = ()
+    lags: tuple[int, ...] = ()
+    horizon: int = 1
+    binary: bool = False
+    left_out: int = 0  # steps at the start that are not scored
+    errors: list[Errors] = field(default_factory=list)  # of the forecast first, then the naive ones
+    stretch: str = ""  # what the last stretch is
+    auc: float = math.nan  # of probabilities, where the learner counts it
+    intervals: Interval | None = None
+    coming: list[Next] = field(default_factory=list)
+    guarantee: Guarantee | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def best(self) -> Errors | None:
+        """The best naive forecast."""
+        naive = [one for one in self.errors[1:] if one.rmse == one.rmse]
+        return min(naive, key=lambda one: one.rmse, default=None)
+
+    @property
+    def skill(self) -> float:
+        """1 - RMSE / RMSE of the best naive forecast; NaN where nothing can be said."""
+        best = self.best
+        return 1.0 - self.errors[0].rmse / best.rmse if best and best.rmse > 0.0 else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python, for JSON: what is not finite is None."""
+        found = asdict(self)
+        found["skill"] = self.skill
+        if self.guarantee is not None:
+            found["guarantee"]["within"] = self.guarantee.within
+        plain: dict[str, Any] = _plain(found)
+        return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def summarise(
+    player: Player, *, data: str, target: str, features: Sequence[str], strict: bool = False
+) -> Summary:
+    """What came of a player's run.
+
+    strict : next steps need the features that are said to be known; else these are held.
+    """
+    beside = player.baselines
+    found = Summary(
+        data=data,
+        target=target,
+        learner=player.name,
+        rows=beside.rows,
+        outcomes=player.rounds,
+        mean=beside.total / beside.rows if beside.rows else math.nan,
+        features=tuple(features),
+        lags=_lags(player.learner),
+        horizon=player.learner.horizon if isinstance(player.learner, Forecaster | Lagged) else 1,
+        binary=player.binary,
+        errors=beside.errors(),
+        stretch=f"last {beside.stretch:,} rows",
+    )
+    if isinstance(player.learner, Forecaster):
+        _of_series(found, player.learner, player, strict=strict)
+    if isinstance(player.learner, AutoClassifier) and player.rounds:
+        found.auc = player.learner.auc_
+    if player.certificate is not None:
+        found.guarantee = guarantee(player, player.certificate)
+    if player.beyond and not strict:
+        found.warnings.append(
+            f"{player.beyond:,} rows without an outcome are more than {found.horizon} "
+            f"step{'s' * (found.horizon > 1)} ahead, which no model here was scored at: noregret "
+            f"forecast --steps {sum(map(len, player.ahead)) or 'N'} has one for each step"
+        )
+    return found
+
+
+def _lags(learner: object) -> tuple[int, ...]:
+    """How far back past outcomes are from the forecast's time."""
+    if not isinstance(learner, Lagged):
+        return ()
+    return tuple(lag + learner.horizon - 1 for lag in learner.lags)
+
+
+def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: bool) -> None:
+    """What a Forecaster knows: the grid of times, errors at its horizon, intervals, next steps."""
+    facts = learner.facts()
+    found.every = "" if facts.every == "row" else facts.every
+    found.day = DAYS.get(facts.every, 0)
+    found.first, found.last = when(facts.first), when(facts.last)
+    found.gaps = facts.gaps
+    found.learned = facts.rows if facts.rows > found.rows + facts.skipped else 0
+    found.calendar, found.lags = facts.calendar, facts.lags
+    if facts.skipped:
+        found.warnings.append(f"{facts.skipped:,} rows repeat a time that was learned: left out")
+    if not facts.every:  # the first rows only show the frequency
+        return
+    h = learner.horizon
+    scores = learner.scores()
+    every = [Errors(s.name, s.rmse, s.mae, s.last_rmse) for s in scores.at(h)]
+    found.errors = [
+        one
+        for before, one in zip([None, *every], every)
+        if before is None
+        or not (one.name.startswith("same") and before.name.startswith("same"))
+        or (one.rmse, one.mae) != (before.rmse, before.mae)
+    ]  # a season that is longer than the past is the one before it
+    found.stretch, found.left_out = scores.stretch, scores.left_out
+    covered, width = float(learner.coverage_[h - 1]), float(learner.width_[h - 1])
+    if width > 0.0 or covered > 0.0:
+        found.intervals = Interval(learner.intervals / 100.0, covered, width / 2.0)
+    if facts.assumed:
+        several = len(facts.assumed) > 1
+        names = ", ".join(facts.assumed[:4]) + (", ..." if len(facts.assumed) > 4 else "")
+        found.warnings.append(
+            f"{names} {'are' if several else 'is'} used at the forecast's time: "
+            f"{'are they' if several else 'is it'} known then? (--known)"
+        )
+    found.coming = _coming(learner, player, facts.features, strict=strict)
+
+
+def _coming(
+    learner: Forecaster, player: Player, features: Sequence[str], *, strict: bool
+) -> list[Next]:
+    """The next steps; what must be known ahead comes from rows that are there, else is held."""
+    held: tuple[str, ...] = ()
+    rows: Frame | None = None
+    if player.ahead:
+        rows = Frame(player.ahead[-1].columns, np.vstack([part.values for part in player.ahead]))
+    try:
+        said = learner.forecast(rows=rows if rows is not None and features else None)
+    except InputError:
+        if strict:
+            raise
+        if player.latest is None:
+            return []
+        held = tuple(features)
+        try:
+            said = learner.forecast(rows=player.latest.repeated(learner.horizon))
+        except NoRegretError:
+            return []
+    days = all(_midnight(time) for time in said.times)
+    return [
+        Next(
+            when(time, day=days),
+            at(time),
+            g,
+            *((math.nan, math.nan) if held else (low, high)),
+            held,
+        )
+        for time, g, low, high in said
+    ]
+
+
+def _midnight(time: object) -> bool:
+    return isinstance(time, datetime) and (time.hour, time.minute, time.second) == (0, 0, 0)
+
+
+def when(time: object, *, day: bool | None = None) -> str:
+    """A time as people write it: a date where it is a day (by default: midnight), else a minute."""
+    if time is None:
+        return ""
+    if isinstance(time, datetime):
+        days = _midnight(time) if day is None else day
+        return f"{time:%Y-%m-%d}" if days else f"{time:%Y-%m-%d %H:%M}"
+    return f"{time}"
+
+
+def at(time: object) -> str:
+    """A time as files have it."""
+    return time.isoformat(sep=" ") if isinstance(time, datetime) else f"{time}"
+
+
+def guarantee(player: Player, main: Certificate) -> Guarantee | None:
+    """The first theorem that bounds the loss, per row; None where nothing is proved."""
+    series = isinstance(player.learner, Forecaster)
+    found = [main] if series else player.certificates()
+    bounds = [one for one in found if one.kind == "upper bound"] or [
+        one for one in found if one.kind == "equality"
+    ]
+    if not bounds or not bounds[0].rounds:
+        return None
+    one = bounds[0]
+    root = (
+        (lambda total: max(total, 0.0) / one.rounds)
+        if player.binary
+        else (lambda total: math.sqrt(max(total, 0.0) / one.rounds))
+    )
+    models = 0
+    if isinstance(player.learner, Forecaster):
+        models = len(player.learner.losses_(player.learner.horizon))
+    elif (weights := _weights(player.learner)) is not None:
+        models = len(weights)
+    unmet = tuple(a.text for a in one.assumptions if not a.met)
+    bound = math.nan if one.bound is None else root(one.bound)
+    return Guarantee(
+        one.holds, root(one.loss), bound, root(one.comparator), models, one.name, unmet
+    )
+
+
+def _weights(learner: object) -> Any:
+    try:
+        return getattr(learner, "weights_", None)
+    except NoRegretError:
+        return None

@@ -1,0 +1,129 @@
+"""What the text in a cell is: a number, a date or time, text, or nothing.
+
+Numbers are written as 1234.5 unless a column's `Numbers` says otherwise: with a decimal comma, with
+marks between thousands.  Which of them a column has is found out in survey.py.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+__all__ = [
+    "ISO",
+    "NUMBER",
+    "NUMERIC",
+    "OTHER",
+    "TEXT",
+    "TIME",
+    "WORDS",
+    "Numbers",
+    "kind_of_text",
+    "numbers_like",
+]
+
+NUMBER, TEXT, TIME, OTHER = "number", "text", "time", "other"
+WORDS = (
+    *("", "NA", "N/A", "n/a", "n.a.", "N.A.", "NaN", "nan", "NAN", "null", "NULL", "Null", "None"),
+    *("-", "--", "?", "#N/A", "#NA", "#NV", "<NA>"),
+)
+"""The usual words for a value that is missing."""
+ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d([.,]\d+)?)?)?(Z|[+-]\d\d:?\d\d)?)?")
+NUMERIC = re.compile(
+    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE
+)
+MARKED = re.compile(
+    r"[+-]?\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?"
+)  # perhaps with marks in it
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """How the numbers of a column are written.
+
+    >>> Numbers(",", ".").read("1.234,5")
+    1234.5
+    >>> Numbers(",", ".").read("12.34,5") is None
+    True
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+
+    def read(self, text: str) -> float | None:
+        """The number in a text; None if there is none."""
+        if not _pattern(self.decimal, self.thousands).fullmatch(text):
+            return None
+        if self.thousands:
+            text = text.replace(self.thousands, "")
+        return float(text.replace(self.decimal, "."))
+
+    def read_all(self, texts: list[str]) -> list[float] | None:
+        """The numbers in many texts; None if one of them has none."""
+        lines = "\n".join(texts)
+        if lines.count("\n") != len(texts) - 1 or not _lines(
+            self.decimal, self.thousands
+        ).fullmatch(lines):
+            return None
+        plain = lines.replace(self.thousands, "") if self.thousands else lines
+        return [float(text) for text in plain.replace(self.decimal, ".").split("\n")]
+
+    @property
+    def said(self) -> str:
+        """How numbers are written, for a message."""
+        return self.example + (f" (decimal {self.decimal!r})" if self.decimal != "." else "")
+
+    @property
+    def example(self) -> str:
+        """A number as the column has it."""
+        return f"1{self.thousands}234{self.decimal}5"
+
+
+STYLES = (
+    *(Numbers(",", ""), Numbers(".", ","), Numbers(",", "."), Numbers(",", " "), Numbers(".", " ")),
+    *(Numbers(d, t) for t in ("\u00a0", "\u202f", "'", "\u2019") for d in ".,"),
+)
+"""What is tried where numbers have marks in them."""
+
+
+@lru_cache(maxsize=64)
+def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
+    whole = r"\d+"
+    if thousands:
+        whole = rf"(?:\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+|\d+)"
+    point = re.escape(decimal)
+    return re.compile(rf"[+-]?(?:{whole}(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?")
+
+
+@lru_cache(maxsize=64)
+def _lines(decimal: str, thousands: str) -> re.Pattern[str]:
+    number = _pattern(decimal, thousands).pattern
+    return re.compile(rf"(?:{number}\n)*+{number}")
+
+
+def numbers_like(texts: list[str]) -> list[Numbers]:
+    """The ways of writing numbers that fit all of these texts, no two of which agree on them.
+
+    >>> numbers_like(["2,5", "10"]), len(numbers_like(["1,234"]))
+    ([Numbers(decimal=',', thousands='')], 2)
+    """
+    if not all(MARKED.fullmatch(text) for text in texts):
+        return []
+    found: dict[tuple[float, ...], Numbers] = {}
+    for style in STYLES:
+        values = [style.read(text) for text in texts]
+        if None not in values:
+            found.setdefault(tuple(v for v in values if v is not None), style)
+    return list(found.values())
+
+
+def kind_of_text(value: str) -> str:
+    """What a piece of text is.
+
+    >>> [kind_of_text(v) for v in ("1e3", "2024-02-29T12:00", "red")]
+    ['number', 'time', 'text']
+    """
+    if NUMERIC.fullmatch(value):
+        return NUMBER
+    return TIME if ISO.fullmatch(value) else TEXT

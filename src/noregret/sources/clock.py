@@ -1,0 +1,193 @@
+"""Times that should go forward: rows that are late, repeated or missing, found and said.
+
+The clock is the time column that was declared, or the only column of times that there is.  A row
+is late if it is older than a row before it.  In a column that was declared, and where a state file
+goes on from rows that were in order, late rows are refused unless --late says otherwise; in a
+column that was only found they are counted.  Within an hour, times without an offset may go back:
+clocks do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from noregret.sources.block import TIME, Block, Column, Gaps, Reading
+from noregret.types import Integers, Vector
+
+__all__ = ["LATE", "Clock", "seconds_of", "span"]
+
+LATE = ("refuse", "skip", "learn")
+HOUR = 3600.0
+DISTINCT = 1_000  # sizes of steps that are counted
+KEPT = ("last", "shown", "rows", "backward", "repeated")
+
+
+@dataclass(slots=True)
+class Clock:
+    """What is known of the times so far; `memory` is all that must be kept."""
+
+    late: str = "refuse"
+    edge: float | None = None  # up to where an earlier run has learned
+    last: float | None = None  # seconds from 1970, the largest so far
+    shown: str = ""  # the same as it was written
+    rows: int = 0
+    backward: int = 0  # rows that were older than one before them, and learned all the same
+    repeated: int = 0  # rows with the time of the row before
+    steps: dict[float, int] = field(default_factory=dict)  # forward ones, and how often they came
+    places: dict[float, str] = field(default_factory=dict)  # where they first came in this run
+    skipped: int = 0  # late rows that were left out in this run
+    first: str = ""  # the place of the first late row in this run
+
+    def memory(self) -> dict[str, Any]:
+        """What a later run needs."""
+        kept = {name: getattr(self, name) for name in KEPT}
+        return kept | {"steps": [[size, n] for size, n in self.steps.items()]}
+
+    def recall(self, memory: dict[str, Any], *, elsewhere: bool) -> None:
+        """Go on from an earlier run, over other rows or the same file."""
+        for name in KEPT:
+            setattr(self, name, memory[name])
+        self.steps = {float(size): int(n) for size, n in memory["steps"]}
+        self.edge = self.last if elsewhere and not self.backward else None
+
+    def column(self, block: Block, declared: str | None, reading: Reading) -> str | None:
+        """The column whose times are looked at, if there is one."""
+        dated = [n for n, kind in block.kinds.items() if kind == TIME and n in block.columns]
+        name = declared if declared is not None else dated[0] if len(dated) == 1 else None
+        return None if name not in dated or reading.undecided(name) else name
+
+    def screen(
+        self, block: Block, name: str, seconds: Vector, reading: Reading, *, declared: bool
+    ) -> Gaps:
+        """Which rows are learned; those that are late are refused, left out or kept."""
+        before = -np.inf if self.last is None else self.last
+        largest = np.fmax.accumulate(np.concatenate([[before], seconds]))[:-1]
+        behind = largest - seconds  # NaN where there is no time
+        late = np.zeros(len(block), dtype=bool)
+        if declared:
+            naive = _naive(block.columns[name])
+            late = behind > (HOUR if naive else 0.0)
+        if self.edge is not None:
+            old = seconds < self.edge if self.repeated else seconds <= self.edge
+            late |= old
+        if late.any() and self.late == "refuse":
+            raise reading.fail(self._refusal(block, name, late, reading.unit))
+        if late.any() and not self.first:
+            self.first = reading.place(int(block.places[int(np.argmax(late))]))
+        if self.late == "skip":
+            self.skipped += int(late.sum())
+            return ~late
+        return np.ones(len(block), dtype=bool)
+
+    def _refusal(self, block: Block, name: str, late: Gaps, unit: str) -> str:
+        row, many = int(np.argmax(late)), int(late.sum())
+        count = "1 row is" if many == 1 else f"{many:,} rows are"
+        where = f"{unit} {int(block.places[row])} ({block.columns[name][row]})"
+        remedy = "sort the rows, or give --late skip or --late learn"
+        than = "a row before"
+        if self.edge is not None:
+            than = f"what --state has learned (up to {self.shown})"
+            remedy = "give --late skip to leave them out, or --late learn"
+        return f"{count} not newer than {than}, the first in {where}: {remedy}"
+
+    def advance(self, times: Column, seconds: Vector, places: Integers, reading: Reading) -> None:
+        """Rows were learned."""
+        known = np.flatnonzero(~np.isnan(seconds))
+        if not len(known):
+            return
+        at = seconds[known]
+        self.rows += len(at)
+        before = at[0] if self.last is None else self.last
+        largest = np.maximum.accumulate(np.concatenate([[before], at]))
+        step = at - largest[:-1]
+        if self.last is None:
+            step, known = step[1:], known[1:]
+        self.backward += int((step < 0.0).sum())
+        self.repeated += int((step == 0.0).sum())
+        values, first, counts = np.unique(step, return_index=True, return_counts=True)
+        for k in np.argsort(first).tolist():
+            size = float(values[k])
+            if size > 0.0 and (size in self.steps or len(self.steps) < DISTINCT):
+                self.steps[size] = self.steps.get(size, 0) + int(counts[k])
+                self.places.setdefault(size, reading.place(int(places[known[first[k]]])))
+        if self.last is None or at.max() >= self.last:
+            self.last = float(at.max())
+            self.shown = str(times[int(np.flatnonzero(seconds == self.last)[-1])])
+
+    @property
+    def every(self) -> float:
+        """Seconds between most rows; 0 where there are no two times."""
+        return max(self.steps, key=lambda size: (self.steps[size], -size), default=0.0)
+
+    @property
+    def gaps(self) -> dict[float, int]:
+        """How often there were steps that are longer than most."""
+        return {size: n for size, n in self.steps.items() if size > 1.5 * self.every}
+
+    def said(self) -> list[str]:
+        """What is worth knowing about the times."""
+        lines = []
+        if self.backward:
+            lines.append(f"times go back in {self.backward:,} of {self.rows:,} rows: is it sorted?")
+        if self.repeated:
+            lines.append(f"{self.repeated:,} of {self.rows:,} rows have the time of a row before")
+        if gaps := self.gaps:
+            many, lost = (
+                sum(gaps.values()),
+                sum(n * (s / self.every - 1.0) for s, n in gaps.items()),
+            )
+            first = next((self.places[size] for size in self.places if size in gaps), "")
+            where = f", the first before {first}" if first else ""
+            count = "1 gap" if many == 1 else f"{many:,} gaps"
+            lost_rows = "1 row" if round(lost) == 1 else f"{round(lost):,} rows"
+            lines.append(
+                f"{count} in time ({lost_rows} missing, one every {span(self.every)}){where}; "
+                "lags count rows"
+            )
+        if self.skipped:
+            lines.append(f"{self.skipped:,} late rows left out, the first {self.first}")
+        return lines
+
+
+def span(seconds: float) -> str:
+    """A length of time in words.
+
+    >>> [span(s) for s in (86400.0, 1800.0, 7200.0, 0.5)]
+    ['day', '30 min', '2 h', '0.5 s']
+    """
+    for unit, size in (("day", 86400.0), ("h", HOUR), ("min", 60.0)):
+        if seconds >= size and not seconds % size:
+            many = round(seconds / size)
+            return unit if many == 1 and unit == "day" else f"{many} {unit}{'s' * (unit == 'day')}"
+    return f"{seconds:g} s"
+
+
+def seconds_of(times: Sequence[str | None] | Vector) -> Vector:
+    """Seconds from 1970; NaN where there is no time."""
+    if len(times) and _naive(times):
+        try:
+            stamps = np.array(times, dtype="datetime64[us]")
+        except (ValueError, TypeError):  # an odd one: one by one
+            pass
+        else:
+            return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / 1e6)
+    found = np.full(len(times), np.nan)
+    for i, text in enumerate(times):
+        if isinstance(text, str):
+            try:
+                time = datetime.fromisoformat(text)
+            except ValueError:
+                continue
+            found[i] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    return found
+
+
+def _naive(times: Sequence[str | None] | Vector) -> bool:
+    """Whether no time has an offset, or a comma."""
+    texts = (text for text in times if isinstance(text, str))
+    return not any(t[-1:] == "Z" or "+" in t or "-" in t[10:] or "," in t for t in texts)

@@ -1,0 +1,199 @@
+"""The first screen: what a forecaster asks first, in 80 columns, the same as in the files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import noregret as nr
+from commands import noregret
+
+DAYS = 40
+
+
+def load(T: int = 24 * DAYS) -> pl.DataFrame:
+    """An hourly load with a day and a week in it, and the weather."""
+    rng = np.random.default_rng(7)
+    t = np.arange(T)
+    warm = 10.0 + 5.0 * np.sin(2 * np.pi * t / 24 - 1.0) + np.cumsum(rng.normal(0, 0.1, T))
+    y = 500.0 + 80.0 * np.sin(2 * np.pi * t / 24) + 30.0 * (t // 24 % 7 < 5) + 2.0 * warm
+    hours = [str(np.datetime64("2024-01-01T00") + int(k)) + ":00" for k in t]
+    return pl.DataFrame({"time": hours, "MW": y + rng.normal(0, 3.0, T), "warm": warm})
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.setenv("NOREGRET_MODEL", "auto")
+    monkeypatch.chdir(tmp_path)
+    load().write_csv("load.csv")
+    return tmp_path / "load.csv"
+
+
+def shown(capsys, *arguments: object) -> str:
+    capsys.readouterr()
+    assert noregret(*arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_the_screen_answers_in_order_within_80_columns(file: Path, capsys) -> None:
+    text = shown(capsys, "run", file.name, "--target", "MW")
+    order = [
+        "960 rows, 2024-01-01 to 2024-02-09 23:00, every 1 h, no gaps",
+        "target MW",
+        "! warm is used at the forecast's time: is it known then?",
+        "Typical error, one step ahead",
+        "this forecast",
+        "same time yesterday",
+        "lower RMSE than the best naive forecast",
+        "90 % intervals",
+        "Next   2024-02-10",
+        "Beside the best of 12 models, had you known it",
+        "proven, whatever the data",
+        "noregret forecast load.csv --target MW --steps 24",
+    ]
+    places = [text.find(words) for words in order]
+    assert -1 not in places, order[places.index(-1)]
+    assert places == sorted(places)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "same time last year" not in text  # there is no year in the file
+
+
+def test_numbers_on_the_screen_are_those_of_json_and_of_the_library(file: Path, capsys) -> None:
+    text = shown(capsys, "run", file.name, "--target", "MW")
+    found = json.loads(shown(capsys, "run", file.name, "--target", "MW", "--format", "json"))
+    rmse = found["errors"][0]["rmse"]
+    assert f"{rmse:.3g}" in re.search(r"this forecast +(\S+)", text)[1]
+    frame = load()
+    learner = nr.Forecaster(time="time", late="skip")
+    learner.replay(frame.drop("MW"), frame["MW"].to_numpy())
+    assert learner.scores().at(1)[0].rmse == pytest.approx(rmse, rel=1e-12)
+    assert found["skill"] == pytest.approx(learner.scores().skill(1), rel=1e-12)
+    assert found["guarantee"]["holds"] is True
+    assert found["certificates"] == []
+    with_proofs = shown(capsys, "run", file.name, "-y", "MW", "--format", "json", "--proofs")
+    assert json.loads(with_proofs)["certificates"][0]["holds"] is True
+
+
+def test_a_naive_forecast_that_wins_is_said(tmp_path: Path, capsys) -> None:
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(rng.normal(size=400))
+    path = tmp_path / "walk.csv"
+    pl.DataFrame({"a": rng.normal(size=400), "y": walk}).write_csv(path)
+    text = shown(capsys, "run", path, "-y", "y", "-m", "ridge")
+    assert "! last value has been better: its RMSE is" in text
+
+
+def test_the_next_steps_beat_the_naive_ones(file: Path, capsys) -> None:
+    """The day that was held back: features of it are there, its outcomes are not."""
+    frame = load()
+    held = frame.with_columns(
+        MW=pl.when(pl.int_range(pl.len()) < 24 * (DAYS - 1)).then(pl.col("MW"))
+    )
+    held.write_csv("held.csv")
+    shown(
+        capsys,
+        *("forecast", "held.csv", "-y", "MW", "--steps", "24", "--known", "warm"),
+        *("--out", "next.csv"),
+    )
+    found = pl.read_csv("next.csv")
+    truth = frame["MW"].to_numpy()[-24:]
+    errors = truth - found["forecast"].to_numpy()
+    naive = truth - frame["MW"].to_numpy()[-48:-24]
+    assert np.sqrt((errors**2).mean()) < 0.8 * np.sqrt((naive**2).mean())
+    inside = (found["low"].to_numpy() <= truth) & (truth <= found["high"].to_numpy())
+    assert inside.mean() > 0.7
+    assert found["time"][0] == "2024-02-09 00:00:00"
+
+
+def test_rows_ahead_of_the_horizon_are_not_forecast_in_silence(file: Path, capsys) -> None:
+    frame = load().with_columns(MW=pl.when(pl.int_range(pl.len()) < 900).then(pl.col("MW")))
+    frame.write_csv(file)
+    text = shown(capsys, "run", file.name, "-y", "MW")
+    words = " ".join(text.split())
+    assert "59 rows without an outcome are more than 1 step ahead, which no model here" in words
+    assert "noregret forecast --steps 60 has one for each step" in words
+
+
+def test_a_lag_below_the_horizon_is_refused(file: Path, capsys) -> None:
+    for model in ("ridge", "auto"):
+        code = noregret("run", file, "-y", "MW", "-m", model, "--lags", "1,48", "--horizon", "48")
+        assert code == 2
+        assert "is below" in capsys.readouterr().err
+
+
+def test_a_lag_counts_back_from_the_forecasts_time(tmp_path: Path, capsys) -> None:
+    """A series that repeats itself after 7 rows is known 7 rows ahead by its lag 7."""
+    path = tmp_path / "seven.csv"
+    pl.DataFrame({"y": [float(t % 7) for t in range(200)]}).write_csv(path)
+    out = tmp_path / "o.csv"
+    chosen = ("-m", "ridge", "--prior-precision", "1e-9", "--lags", "7", "--horizon", "7")
+    assert noregret("run", path, "-y", "y", *chosen, "--out", out, "-q") == 0
+    found = pl.read_csv(out)
+    assert np.abs(found["y"] - found["forecast"])[50:].max() < 1e-6
+    capsys.readouterr()
+
+
+def test_the_page_begins_with_the_verdict(file: Path, capsys) -> None:
+    shown(capsys, "run", file.name, "-y", "MW", "--report", "page.html")
+    page = Path("page.html").read_text()
+    verdict, plot = page.index('id="verdict"'), page.index('id="forecasts"')
+    assert verdict < plot < page.index('id="losses"') < page.index('id="run"')
+    assert "% less than the best naive forecast" in page
+    clock = json.loads(re.search(r'id="clock">(.*?)</script>', page)[1])
+    assert clock["rows"][0] == 1
+    assert clock["at"][1] - clock["at"][0] == 3600.0
+
+
+def test_what_only_auto_knows_is_refused_elsewhere(file: Path, capsys) -> None:
+    assert noregret("run", file, "-y", "MW", "-m", "ridge", "--known", "warm") == 2
+    assert "--known goes with --model auto" in capsys.readouterr().err
+    assert noregret("forecast", file, "-y", "MW") == 2
+    assert "--steps 48" in capsys.readouterr().err
+
+
+def test_alone_is_plain_auto(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    assert noregret("run", file, "-y", "MW", "--alone", "--out", out, "-q") == 0
+    frame = load()
+    expected = nr.Auto().replay(frame.select("warm"), frame["MW"].to_numpy()).forecast
+    assert np.array_equal(pl.read_csv(out)["forecast"].to_numpy(), expected)
+
+
+def test_a_state_of_auto_goes_on(file: Path, tmp_path: Path, capsys) -> None:
+    """Two days' files and one state: the forecasts of one run."""
+    frame = load()
+    frame[:500].write_csv("one.csv")
+    frame[500:].write_csv("two.csv")
+    parts = []
+    for name in ("one.csv", "two.csv"):
+        more = ("-y", "MW") if name == "one.csv" else ()
+        assert noregret("run", name, *more, "--state", "s.nr", "--out", f"o-{name}", "-q") == 0
+        parts.append(pl.read_csv(f"o-{name}")["forecast"].to_numpy())
+    assert noregret("run", file, "-y", "MW", "--out", "whole.csv", "-q") == 0
+    whole = pl.read_csv("whole.csv")["forecast"].to_numpy()
+    assert np.array_equal(np.concatenate(parts), whole, equal_nan=True)
+    assert noregret("run", "one.csv", "--state", "s.nr", "-q") == 2
+    assert "learned" in capsys.readouterr().err
+
+
+def test_values_that_come_late_are_none_of_the_first_ones(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("NOREGRET_MODEL", "auto")
+    frame = pl.DataFrame(
+        {"y": np.sin(np.arange(1500.0)), "kind": ["a", "b"] * 700 + ["late"] * 100}
+    )
+    path, out = tmp_path / "d.csv", tmp_path / "o.csv"
+    frame.write_csv(path)
+    assert noregret("run", path, "-y", "y", "--out", out, "-q") == 0
+    assert len(pl.read_csv(out)) == 1500
+
+
+def test_features_said_to_be_known_must_be_there(file: Path, capsys) -> None:
+    for printed in ("text", "json"):
+        chosen = ("--steps", "3", "--known", "warm", "--format", printed)
+        assert noregret("forecast", file, "-y", "MW", *chosen) == 2
+        assert "must end with 3 rows that have it" in capsys.readouterr().err

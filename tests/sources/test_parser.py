@@ -1,0 +1,60 @@
+"""CSV by Polars and by Python alone: the same blocks, to the last bit, and the same errors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.errors import SourceError
+from noregret.sources import Source, parser
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-(10**20), 10**20).map(str),
+    st.decimals(allow_nan=False, allow_infinity=False, places=25).map(str),
+    st.sampled_from(["", "NA", " 7 ", "+1.5", ".5", "5.", "1e400", "0x10", "1_0", "nan", "-0"]),
+)
+WORDS = st.sampled_from(["red", "", '"a,b"', " blue ", '"x""y"', "2024-02-29", "null", "é"])
+ROWS = st.lists(st.tuples(NUMBERS, WORDS, NUMBERS), min_size=1, max_size=12)
+
+
+def read(path: Path, *, skip: int) -> object:
+    """All blocks, or the error."""
+    source = Source(str(path), skip_bad=skip)
+    reading = source.reading()
+    try:
+        found = list(source.blocks(reading))
+    except SourceError as error:
+        return str(error)
+    return [
+        (b.places.tolist(), b.kinds, {n: shown(c) for n, c in b.columns.items()}) for b in found
+    ], reading.bad
+
+
+def shown(column: object) -> object:
+    return column.tobytes() if isinstance(column, np.ndarray) else column
+
+
+@pytest.mark.parametrize("skip", [0, 100])
+@given(rows=ROWS, end=st.sampled_from(["\n", "\r\n", "\n\n"]))
+def test_who_parses_makes_no_difference(tmp_path_factory, skip, rows, end) -> None:
+    path = tmp_path_factory.mktemp("csv") / "data.csv"
+    path.write_text(f"a,b,y{end}" + end.join(map(",".join, rows)), encoding="utf-8", newline="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parser, "LARGE", 0)
+        fast = read(path, skip=skip)
+        patch.setitem(sys.modules, "polars", None)
+        assert read(path, skip=skip) == fast
+
+
+def test_polars_is_for_large_texts(monkeypatch) -> None:
+    monkeypatch.setattr(parser, "loaded", lambda _: None)
+    assert parser.polars_for(b"1,2\n") is None
+    assert parser.polars_for(bytes(parser.LARGE)).__name__ == "polars"
+    monkeypatch.setitem(sys.modules, "polars", None)
+    assert parser.polars_for(bytes(parser.LARGE)) is None
