@@ -22,6 +22,8 @@ __all__ = ["GUIDED", "instrumented", "run"]
 
 GUIDED = importlib.util.find_spec("atheris") is not None
 SLOWEST = 5  # seconds for one input
+SEED = os.environ.get("FUZZ_SEED", "")  # the same inputs, in the same order; none: at random
+RUNS = int(os.environ.get("FUZZ_RUNS", "0")) or sys.maxsize  # inputs at the most
 
 
 def instrumented(names: list[str]) -> Any:
@@ -53,11 +55,17 @@ def run(
     counts = {True: 0, False: 0}
     kept = Path(tempfile.gettempdir()) / f"fuzz-{name}-{os.getpid()}"
 
+    begin = time.monotonic()
+    end = begin + seconds
+
+    def over() -> bool:
+        return sum(counts.values()) >= RUNS or time.monotonic() > end
+
     def tell() -> None:
         how = "Atheris" if GUIDED else "a seeded mutator, for Atheris is not installed"
-        total = sum(counts.values())
+        total, took = sum(counts.values()), time.monotonic() - begin
         print(
-            f"fuzz {name}: {total} inputs in {seconds} s by {how}: "
+            f"fuzz {name}: {total} inputs in {took:.0f} s by {how}: "
             f"{counts[True]} read, {counts[False]} refused",
             flush=True,
         )
@@ -75,11 +83,10 @@ def run(
     for seed in seeds:
         tried(seed)
     if GUIDED:
-        _guided(tried, mutate, seeds, seconds, tell)
+        _guided(tried, mutate, seeds, over, tell)
     else:
-        rng, pool = random.Random(os.environ.get("FUZZ_SEED", "0")), list(seeds)
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        rng, pool = random.Random(SEED or None), list(seeds)
+        while not over():
             data = mutate(rng.choice(pool), rng)
             tried(data)
             if len(data) < 100_000 and rng.random() < 0.05:  # changes add up
@@ -87,7 +94,7 @@ def run(
         tell()
 
 
-def _guided(tried: Any, mutate: Any, seeds: list[bytes], seconds: int, tell: Any) -> None:
+def _guided(tried: Any, mutate: Any, seeds: list[bytes], over: Any, tell: Any) -> None:
     import atheris
 
     def changed(data: bytes, size: int, seed: int) -> bytes:
@@ -98,16 +105,16 @@ def _guided(tried: Any, mutate: Any, seeds: list[bytes], seconds: int, tell: Any
     with tempfile.TemporaryDirectory() as folder:
         for k, seed in enumerate(seeds):
             (Path(folder) / str(k)).write_bytes(seed)
-        end = time.monotonic() + seconds
 
         def timed(data: bytes) -> None:
             tried(data)
-            if time.monotonic() > end:  # libFuzzer would leave without a word
+            if over():  # libFuzzer would leave without a word
                 tell()
                 shutil.rmtree(folder)
                 os._exit(0)
 
         options = ["-rss_limit_mb=2048", "-max_len=1200000", "-verbosity=0", "-timeout=60"]
+        options += [f"-seed={SEED}"] if SEED else []
         atheris.Setup([sys.argv[0], folder, *options], timed, custom_mutator=changed)
         atheris.Fuzz()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sources import csv_of, rounds
 
@@ -22,6 +22,7 @@ from noregret.sources.block import Reading
 from noregret.sources.cells import Numbers, numbers_like
 from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.dates import Dates, dates_like, format_of
+from noregret.sources.lines import whole_lines
 
 START = datetime(2024, 1, 30, 13, 30)  # noqa: DTZ001  # as files have them
 
@@ -419,3 +420,27 @@ def test_a_header_of_one_long_name_is_not_printed_whole(tmp_path: Path, capsys) 
     path.write_text("[" * 60_000 + "1\t2\n1\t2\n")
     assert noregret("run", path, "--target", "y") == 2
     assert len(capsys.readouterr().err) < 1_000
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["1,2", '"3",4', '5,"6"', "7,", "x"]), min_size=1, max_size=12),
+    st.lists(st.sampled_from(["\n", "\r", "\r\n", "\n\n"]), min_size=12, max_size=12),
+    st.sets(st.integers(0, 60)),
+)
+def test_lines_have_the_same_numbers_however_a_text_is_cut(rows, ends, cuts) -> None:
+    text = ("a,y\n" + "".join(row + end for row, end in zip(rows, ends))).encode()
+
+    def places(at: list[int]) -> list[int]:
+        reading = Reading("some.csv", allowed=100)
+        edges = [0, *(k for k in at if k < len(text)), len(text)]
+        chunks = (text[i:j] for i, j in pairwise(edges))
+        lines = whole_lines(chunks, reading, quoted=True)
+        blocks = delimited.read_delimited(lines, reading, ",", None)
+        return [place for block in blocks for place in block.places.tolist()]
+
+    found = places(sorted(cuts))
+    assert found == places([])
+    assert found == [
+        k for k, line in enumerate(text.decode().splitlines(), 1) if k > 1 and "," in line
+    ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from noregret.sources.block import ISO, NUMBER, TIME, Block, Column, Reading
 from noregret.sources.dialect import DELIMITERS, SHOWN, delimiter_of
-from noregret.sources.lines import LONGEST, Lines
+from noregret.sources.lines import LONGEST, Lines, breaks_in
 from noregret.sources.parser import polars_for
 from noregret.sources.survey import rows_of
 
@@ -64,7 +64,7 @@ def look(
         text, number, breaks = lines, start, count
         if header == "":
             header, text, number = _header(lines, start)
-            breaks = text.count(b"\n")
+            breaks = breaks_in(text, quoted=True)
             first = number - 1
         if text:
             held.append((text, number, breaks))

@@ -1,7 +1,9 @@
 """From bytes to blocks of whole lines: files, gzip, and pipes as they fill.
 
-Lines are numbered from 1.  A line that is not text (NUL bytes, not UTF-8, longer than a
-megabyte) is bad: where that is tolerated it is made empty, so that the numbers of the others stay.
+Lines are numbered from 1.  In CSV a carriage return by itself ends a line too, as it does for
+Python's reader, so that a row has the same number however the text is cut.  A line that is not
+text (NUL bytes, not UTF-8, longer than a megabyte) is bad: where that is tolerated it is made
+empty, so that the numbers of the others stay.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 
 from noregret.sources.block import Reading
 
-__all__ = ["LONGEST", "Lines", "chunks_of_file", "chunks_of_pipe", "whole_lines"]
+__all__ = ["LONGEST", "Lines", "breaks_in", "chunks_of_file", "chunks_of_pipe", "whole_lines"]
 
 READ = 1 << 24  # bytes at a time
 FIRST = 1 << 12  # bytes of a pipe that are read at first
@@ -109,7 +111,7 @@ def whole_lines(chunks: Iterator[bytes], reading: Reading, *, quoted: bool) -> I
         end = _end(held, quoted=quoted)
         if end:
             lines, held = held[:end], held[end:]
-            count = int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
+            count = breaks_in(lines, quoted=quoted)
             yield _text(lines, number, reading), number, count
             number += count
         if len(held) > LONGEST:
@@ -121,7 +123,15 @@ def whole_lines(chunks: Iterator[bytes], reading: Reading, *, quoted: bool) -> I
                 reading.skip(number, "the line is longer than a megabyte")
                 held, skipping = b"", True
     if held and not skipping:
-        yield _text(held, number, reading), number, held.count(b"\n")
+        yield _text(held, number, reading), number, breaks_in(held, quoted=quoted)
+
+
+def breaks_in(lines: bytes, *, quoted: bool) -> int:
+    """How many line breaks there are; where text may be `quoted`, carriage returns are some."""
+    count = int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
+    if quoted and b"\r" in lines:
+        count += lines.count(b"\r") - lines.count(b"\r\n")
+    return count
 
 
 def _end(held: bytes, *, quoted: bool) -> int:
