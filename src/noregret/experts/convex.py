@@ -47,14 +47,14 @@ class ConvexLoss:
 
     name: str
     level: float = 0.0  # of pinball; of huber, the width
-    given: Any = None  # a pair of functions of g and y, or an object with `loss` and `slope`
+    given: object = None  # a pair of functions of g and y, or an object with `loss` and `slope`
 
     FIELDS = (Word("name", tuple(CODES)), Real("level"), Value("given", called="loss"))
     kind: ClassVar[int] = AVERAGED  # weighted means
     binary: ClassVar[bool] = False
 
     @classmethod
-    def restored(cls, name: str, level: float, given: Any) -> ConvexLoss:
+    def restored(cls, name: str, level: float, given: object) -> ConvexLoss:
         """The loss of these fields."""
         try:
             again = convex(*_asked(name, level, given))
@@ -104,7 +104,7 @@ class ConvexLoss:
             return np.where(e == 0.0, 0.0, (e > 0.0) - self.level)
         return np.asarray(np.sign(e))
 
-    def _each(self, function: Function, word: str, g: Any, y: Any) -> Matrix:
+    def _each(self, function: Function, word: str, g: object, y: Any) -> Matrix:
         """The caller's function, pair by pair; NaN of those who sleep."""
         gs, ys = np.broadcast_arrays(np.asarray(g, dtype=np.float64), y)
         found = np.full(gs.shape, np.nan)
@@ -126,7 +126,7 @@ def _functions(given: Any) -> tuple[Function, Function]:
     return given.loss, given.slope
 
 
-def _asked(name: str, level: float, given: Any) -> tuple[object, object, object]:
+def _asked(name: str, level: float, given: object) -> tuple[object, object, object]:
     """The arguments of `convex` that a loss was made from."""
     loss = given if name == "given" else name
     return loss, level if name == "pinball" else None, level if name == "huber" else None

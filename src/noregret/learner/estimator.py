@@ -53,7 +53,7 @@ class Estimator(Routed):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002  # as it is there
         """The parameters by name; with `deep` also those of what they hold, as name__inner."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for name in self._get_param_names():
             value = getattr(self, name)
             if deep and hasattr(value, "get_params") and not isinstance(value, type):
@@ -62,10 +62,10 @@ class Estimator(Routed):
             found[name] = value
         return found
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name, and those of what they hold by name__inner."""
         known = self.get_params(deep=True) if params else {}
-        inner: dict[str, dict[str, Any]] = {}
+        inner: dict[str, dict[str, object]] = {}
         for key, value in params.items():
             name, nested, rest = key.partition("__")
             if name not in known:
@@ -96,7 +96,7 @@ class Estimator(Routed):
         diagram: str = estimator_html_repr(self)
         return diagram
 
-    def __sklearn_tags__(self) -> Any:  # scikit-learn is untyped
+    def __sklearn_tags__(self) -> object:  # scikit-learn is untyped
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(
@@ -145,7 +145,7 @@ class Classifier:
         w = None if sample_weight is None else outcome_column(sample_weight, len(right))
         return float(np.average(right, weights=w))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         from sklearn.utils import ClassifierTags
 
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # Estimator has it

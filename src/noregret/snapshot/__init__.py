@@ -27,7 +27,7 @@ VERSION = 1
 RELEASE: str = import_module("noregret").__version__
 
 
-def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
+def to_bytes(learner: object, extra: dict[str, object] | None = None) -> bytes:
     """A learner as the bytes of a model file; `extra` is whatever JSON can hold beside it.
 
     >>> import noregret as nr
@@ -54,7 +54,7 @@ def to_bytes(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     return frame.pack(written(schema), writer.pieces)
 
 
-def from_bytes(data: Any, /, **given: Any) -> Any:
+def from_bytes(data: object, /, **given: object) -> object:
     """The learner that `to_bytes` or `save` stored; `given` as in `load`.
 
     >>> import noregret as nr
@@ -67,7 +67,7 @@ def from_bytes(data: Any, /, **given: Any) -> Any:
     return _read(*files.opened(data), given)
 
 
-def save(learner: Any, path: Any, extra: dict[str, Any] | None = None) -> None:
+def save(learner: object, path: object, extra: dict[str, Any] | None = None) -> None:
     """Store a learner in a file, whole or not at all, whatever happens meanwhile.
 
     `extra`, whatever JSON can hold, is kept beside it; `extra_in` reads it back.
@@ -86,7 +86,7 @@ def save(learner: Any, path: Any, extra: dict[str, Any] | None = None) -> None:
     files.write(path, to_bytes(learner, extra))
 
 
-def load(path: Any, /, **given: Any) -> Any:
+def load(path: object, /, **given: object) -> Any:
     """The learner in a file.
 
     Functions that were not stored are given back by the name under which they were used: a kernel,
@@ -105,7 +105,7 @@ def load(path: Any, /, **given: Any) -> Any:
     return _read(*files.read(files.place(path)), given)
 
 
-def extra_in(path: Any) -> dict[str, Any] | None:
+def extra_in(path: object) -> dict[str, object] | None:
     """What was stored beside the learner in a file, None if nothing was.
 
     >>> import noregret as nr, tempfile, os
@@ -122,7 +122,7 @@ def extra_in(path: Any) -> dict[str, Any] | None:
     return extra
 
 
-def _read(header: bytes, numbers: bytes, given: dict[str, Any]) -> Any:
+def _read(header: bytes, numbers: bytes, given: dict[str, object]) -> object:
     schema = parsed(header)
     try:
         if schema.get("format") != FORMAT:

@@ -42,14 +42,14 @@ __all__ = [
 ]
 
 
-def values_of(thing: Any) -> list[Any]:
+def values_of(thing: Any) -> list[object]:
     """The values of an object's fields, in order."""
     if hasattr(thing, "stored"):
         return list(thing.stored())
     return [getattr(thing, field.of or field.name) for field in thing.FIELDS]  # each of one slot
 
 
-def write_fields(w: Writer, thing: Any) -> dict[str, Any]:
+def write_fields(w: Writer, thing: Any) -> dict[str, object]:
     """The fields of an object, as JSON has them; its numbers go to the writer in that order."""
     values = values_of(thing)
     return {
@@ -59,7 +59,7 @@ def write_fields(w: Writer, thing: Any) -> dict[str, Any]:
     }
 
 
-def _write(w: Writer, field: Any, value: Any) -> Any:
+def _write(w: Writer, field: object, value: Any) -> object:
     if isinstance(field, Array):
         return None if value is None else w.numbers(value)
     if isinstance(field, Part):
@@ -89,7 +89,7 @@ def _write(w: Writer, field: Any, value: Any) -> Any:
     return value  # numbers, flags and words as they are
 
 
-def read_fields(f: Fields, type_: Any) -> Any:
+def read_fields(f: Fields, type_: Any) -> object:
     """The object of a type whose fields these are, every one checked."""
     sizes: dict[str, int] = {}
     values = [_read(f, field, sizes) for field in type_.FIELDS]
@@ -101,7 +101,7 @@ def read_fields(f: Fields, type_: Any) -> Any:
         raise f.wrong(str(wrong)) from None
 
 
-def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
+def _read(f: Fields, field: Field, sizes: dict[str, int]) -> object:
     if field.later and not f.has(field.name):  # type: ignore[attr-defined]  # every field has one
         return None
     if isinstance(field, Array):
@@ -141,7 +141,7 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> Any:
     return form.read(f, field.name)
 
 
-def _numbers(f: Fields, field: Array, sizes: dict[str, int]) -> Any:
+def _numbers(f: Fields, field: Array, sizes: dict[str, int]) -> object:
     """An array whose lettered sides agree with all others of the same letter."""
     if field.optional and f.absent(field.name):
         return None
@@ -153,7 +153,7 @@ def _numbers(f: Fields, field: Array, sizes: dict[str, int]) -> Any:
     return f.numbers(field.name, *found, finite=field.finite)
 
 
-def _labels(f: Fields, name: str) -> list[Any]:
+def _labels(f: Fields, name: str) -> list[object]:
     """A list of names that a dictionary takes, and takes fast."""
     labels = f.value(name)
     if type(labels) is not list:
@@ -168,7 +168,7 @@ def _labels(f: Fields, name: str) -> list[Any]:
     return labels
 
 
-def _points(f: Fields, name: str) -> Any:
+def _points(f: Fields, name: str) -> object:
     """A matrix, or a list of objects; whether it fits its space is for the caller to see."""
     inner = f.inner(name)
     if inner.text("as", ("vectors", "objects")) == "vectors":
@@ -185,12 +185,12 @@ def _points(f: Fields, name: str) -> Any:
 # scikit-learn's kernels: their parameters
 
 
-def write_kernel(w: Writer, kernel: Any) -> dict[str, Any]:
+def write_kernel(w: Writer, kernel: object) -> dict[str, object]:
     """A kernel of scikit-learn: its parameters."""
     return {"parameters": {name: w.value(v, name) for name, v in chosen_in(kernel).items()}}
 
 
-def read_kernel(f: Fields, type_: Any) -> Any:
+def read_kernel(f: Fields, type_: Any) -> object:
     """A kernel of scikit-learn with its parameters, each checked."""
     chosen = f.values("parameters")
     f.done()
@@ -203,7 +203,7 @@ def read_kernel(f: Fields, type_: Any) -> Any:
 # Learners: parameters as the user gave them, and the state, which may have been learned with others
 
 
-def write_learner(w: Writer, one: Any) -> dict[str, Any]:
+def write_learner(w: Writer, one: Any) -> dict[str, object]:
     """A learner: its parameters and its state."""
     with one._lock:
         given = {name: getattr(one, name) for name in parameters_of(type(one))}
@@ -214,7 +214,7 @@ def write_learner(w: Writer, one: Any) -> dict[str, Any]:
         return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)} | beside
 
 
-def _write_state(w: Writer, declared: Part | Group, state: Any) -> Any:
+def _write_state(w: Writer, declared: Part | Group, state: object) -> object:
     if state is None:
         return None
     if isinstance(declared, Group):
@@ -222,7 +222,7 @@ def _write_state(w: Writer, declared: Part | Group, state: Any) -> Any:
     return {declared.name: w.thing(state)}
 
 
-def read_learner(f: Fields, type_: Any) -> Any:
+def read_learner(f: Fields, type_: Any) -> object:
     """A learner with its parameters, which are checked when they are used."""
     chosen = f.values("parameters")
     if set(chosen) | set(type_.LATER) != set(parameters_of(type_)):
@@ -252,4 +252,4 @@ def parameters_of(type_: Any) -> list[str]:
     return _PARAMETERS[type_]
 
 
-_PARAMETERS: dict[Any, list[str]] = {}
+_PARAMETERS: dict[object, list[str]] = {}

@@ -44,8 +44,8 @@ class Kind:
 
     name: str
     type: type
-    write: Callable[[Writer, Any], dict[str, Any]]
-    read: Callable[[Fields], Any]
+    write: Callable[[Writer, object], dict[str, object]]
+    read: Callable[[Fields], object]
 
 
 HOMES: dict[str, str] = {
@@ -124,8 +124,8 @@ BY_NAME: dict[str, Kind] = {}
 
 def register(
     type_: type,
-    write: Callable[[Writer, Any], dict[str, Any]],
-    read: Callable[[Fields], Any],
+    write: Callable[[Writer, object], dict[str, object]],
+    read: Callable[[Fields], object],
     name: str | None = None,
 ) -> None:
     """Put a kind on the list."""
@@ -148,7 +148,7 @@ def kind_called(name: str) -> Kind:
     return BY_NAME[name]
 
 
-def kind_in(stored: Any) -> Kind | None:
+def kind_in(stored: object) -> Kind | None:
     """The kind of an object in a file, if it is on the list."""
     name = stored.get("is") if type(stored) is dict else None
     on_list = type(name) is str and (name in BY_NAME or name in HOMES)
@@ -174,7 +174,7 @@ def kind_of(type_: type) -> Kind | None:
     return BY_TYPE.get(type_)
 
 
-def _called(thing: Any) -> str:
+def _called(thing: object) -> str:
     """A function by its full name."""
     owner = thing if hasattr(thing, "__qualname__") else type(thing)
     return f"{owner.__module__}.{owner.__qualname__}"
@@ -194,7 +194,7 @@ class Writer:
         self.pieces.append(array.tobytes())  # C order
         return list(array.shape)
 
-    def thing(self, value: Any) -> Any:
+    def thing(self, value: object) -> object:
         """A thing whose kind is on the list, or None."""
         if value is None:
             return None
@@ -202,11 +202,11 @@ class Writer:
         assert kind is not None, type(value)
         return {"is": kind.name, **kind.write(self, value)}
 
-    def value(self, value: Any, where: str) -> Any:
+    def value(self, value: object, where: str) -> object:
         """Whatever the user chose: a plain value, a thing, a function, or containers of them."""
         return encoded(value, where, self._beyond)
 
-    def _beyond(self, value: Any, where: str) -> Any:
+    def _beyond(self, value: object, where: str) -> object:
         if kind_of(type(value)) is not None:
             return self.thing(value)
         if callable(value) and not isinstance(value, type):
@@ -216,7 +216,7 @@ class Writer:
             "whose state noregret does not know; take it out, or save it by its own means"
         )
 
-    def foreign(self, function: Any, where: str) -> dict[str, Any]:
+    def foreign(self, function: object, where: str) -> dict[str, object]:
         """A function cannot be stored: only what it is called, so that it can be given back."""
         key = re.search(r"\['(.*)'\]$", where)
         role = key.group(1) if key else where
@@ -236,7 +236,7 @@ class Reader:
 
     __slots__ = ("_given", "_left", "_used")
 
-    def __init__(self, numbers: bytes, given: dict[str, Any]) -> None:
+    def __init__(self, numbers: bytes, given: dict[str, object]) -> None:
         self._left = np.frombuffer(numbers, dtype="<f8")
         self._given, self._used = given, set[str]()
 
@@ -253,28 +253,28 @@ class Reader:
         part, self._left = self._left[:size], self._left[size:]
         return np.array(part, dtype=np.float64).reshape(shape)
 
-    def part(self, stored: Any, kinds: tuple[str, ...], where: str) -> Any:
+    def part(self, stored: Any, kinds: tuple[str, ...], where: str) -> object:
         """An object of one of these kinds."""
         name = stored.get("is") if type(stored) is dict else None
         if name not in kinds:
             raise forged(where, f"= {abbreviated(stored)} is no {' or '.join(kinds)}")
         return self._read(kind_called(str(name)), stored, where)
 
-    def _read(self, kind: Kind, stored: dict[str, Any], where: str) -> Any:
+    def _read(self, kind: Kind, stored: dict[str, object], where: str) -> object:
         return kind.read(Fields(self, stored, f"{where}.{kind.name}"))
 
-    def learner(self, stored: Any, where: str) -> Any:
+    def learner(self, stored: Any, where: str) -> object:
         """A learner of any kind."""
         kind = kind_in(stored)
         if kind is None or not is_learner(kind.type):
             raise forged(where, f"= {abbreviated(stored)} is no learner")
         return self._read(kind, stored, where)
 
-    def value(self, stored: Any, where: str) -> Any:
+    def value(self, stored: object, where: str) -> object:
         """Whatever the user chose."""
         return decoded(stored, where, self._beyond)
 
-    def _beyond(self, stored: Any, where: str) -> Any:
+    def _beyond(self, stored: Any, where: str) -> object:
         if type(stored) is dict and "given" in stored:
             return self.foreign(stored, where)
         kind = kind_in(stored)
@@ -282,7 +282,7 @@ class Reader:
             raise forged(where, f"= {abbreviated(stored)} is no value")
         return self._read(kind, stored, where)
 
-    def foreign(self, stored: Any, where: str) -> Any:
+    def foreign(self, stored: Any, where: str) -> object:
         """A function that the caller gives back."""
         role, called = stored.get("given"), stored.get("called")
         if type(role) is not str or type(called) is not str or len(stored) != 2:
@@ -347,7 +347,7 @@ class Fields:
             raise forged(where, "is no list of fields")
         return [Fields(self.reader, inner, f"{where}[{k}]") for k, inner in enumerate(stored)]
 
-    def named(self, name: str) -> dict[Any, Fields]:
+    def named(self, name: str) -> dict[object, Fields]:
         """Fields within these by name, stored as pairs, to be read by the caller."""
         stored, where = self._take(name)
         pairs = type(stored) is list and all(
@@ -365,7 +365,7 @@ class Fields:
         places = (f"{where}[{k}]" for k in range(len(names)))
         return {n: Fields(self.reader, p[1], at) for n, p, at in zip(names, stored, places)}
 
-    def function(self, name: str) -> Any:
+    def function(self, name: str) -> object:
         """A function that the caller gives back."""
         stored, where = self._take(name)
         if type(stored) is not dict:
@@ -380,11 +380,11 @@ class Fields:
         """Fields within these, or None."""
         return None if self.absent(name) else self.inner(name)
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> object:
         """Whatever the user chose."""
         return self.reader.value(*self._take(name))
 
-    def values(self, name: str) -> dict[str, Any]:
+    def values(self, name: str) -> dict[str, object]:
         """Whatever the user chose, by name."""
         stored, where = self._take(name)
         if type(stored) is not dict:
@@ -413,7 +413,7 @@ class Fields:
             raise forged(where, f"= {abbreviated(stored)} is neither true nor false")
         return stored
 
-    def kept(self, name: str) -> tuple[Any, str]:
+    def kept(self, name: str) -> tuple[object, str]:
         """A field as it is stored, and where it stands."""
         return self._take(name)
 
@@ -459,19 +459,19 @@ class Fields:
             return None
         return self.reader.part(stored, kinds, where)
 
-    def parts(self, name: str, kinds: tuple[str, ...]) -> list[Any]:
+    def parts(self, name: str, kinds: tuple[str, ...]) -> list[object]:
         """A list of objects."""
         stored, where = self._take(name)
         if type(stored) is not list:
             raise forged(where, "is no list")
         return [self.reader.part(s, kinds, f"{where}[{k}]") for k, s in enumerate(stored)]
 
-    def learner(self, name: str, *, optional: bool = False) -> Any:
+    def learner(self, name: str, *, optional: bool = False) -> object:
         """A learner of any kind, or None where that may be."""
         stored, where = self._take(name)
         return None if optional and stored is None else self.reader.learner(stored, where)
 
-    def records(self, name: str, width: int) -> list[list[Any]]:
+    def records(self, name: str, width: int) -> list[list[object]]:
         """A list of records, each of as many values."""
         stored, where = self._take(name)
         if type(stored) is not list or any(type(s) is not list or len(s) != width for s in stored):

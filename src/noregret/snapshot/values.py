@@ -25,8 +25,8 @@ __all__ = ["Decoder", "Encoder", "decoded", "encoded", "forged", "spread"]
 DTYPES = re.compile(r"[<|](b1|[iu][1248]|f[248]|U\d{1,6}|S\d{1,6}|M8\[\w{1,8}\]|m8\[\w{1,8}\])")
 DEPTH = 50  # of containers within containers
 
-Encoder = Callable[[Any, str], Any]
-Decoder = Callable[[Any, str], Any]
+Encoder = Callable[[object, str], object]
+Decoder = Callable[[object, str], object]
 
 
 def forged(where: str, what: str) -> SnapshotError:
@@ -41,7 +41,7 @@ def _portable(dtype: Any) -> str | None:
     return text if DTYPES.fullmatch(text) else None
 
 
-def encoded(value: Any, where: str, beyond: Encoder | None = None, depth: int = DEPTH) -> Any:
+def encoded(value: Any, where: str, beyond: Encoder | None = None, depth: int = DEPTH) -> object:
     """The value as JSON; what is no plain value goes to `beyond`, or is refused.
 
     >>> encoded((1, -0.0, float("inf")), "x")
@@ -86,7 +86,7 @@ def encoded(value: Any, where: str, beyond: Encoder | None = None, depth: int = 
     )
 
 
-def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> Any:
+def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> object:
     """The value that `encoded` stored.
 
     >>> decoded(["tuple", 1, -0.0, ["float", "7ff0000000000000"]], "x")
@@ -126,7 +126,7 @@ def decoded(stored: Any, where: str, beyond: Decoder | None = None) -> Any:
     raise forged(where, f"= {abbreviated(stored)} is no value")
 
 
-def spread(keys: Iterable[Any]) -> None:
+def spread(keys: Iterable[object]) -> None:
     """Refuse names in a file that were made to have one hash; unhashable: TypeError."""
     try:
         require_spread(keys, "names")
@@ -139,13 +139,13 @@ def _float(bits: str) -> float:
     return float(value)
 
 
-def _fraction(above: Any, below: Any) -> Fraction:
+def _fraction(above: object, below: object) -> Fraction:
     if type(above) is not int or type(below) is not int:
         raise TypeError("a fraction is of whole numbers")
     return Fraction(above, below)
 
 
-def _numpy(dtype: Any, shape: Any, data: str) -> Any:
+def _numpy(dtype: object, shape: Any, data: str) -> object:
     if type(dtype) is not str or not DTYPES.fullmatch(dtype):
         raise TypeError(f"dtype {abbreviated(dtype)}")
     kind, raw = np.dtype(dtype), bytes.fromhex(data)
@@ -158,7 +158,7 @@ def _numpy(dtype: Any, shape: Any, data: str) -> Any:
     return array[()] if shape is None else array
 
 
-_READERS: dict[str, Callable[..., Any]] = {
+_READERS: dict[str, Callable[..., object]] = {
     "bytes": bytes.fromhex,
     "float": _float,
     "fraction": _fraction,

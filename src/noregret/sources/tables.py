@@ -155,7 +155,7 @@ def _kind(type_: Any) -> str | None:
     return TIME if types.is_date(type_) or types.is_timestamp(type_) else OTHER
 
 
-def _numbers(array: Any, reading: Reading) -> tuple[Any, Any]:
+def _numbers(array: Any, reading: Reading) -> tuple[object, object]:
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -84,7 +84,7 @@ def check_forecasts_before_it_has_learned(learner: Subject) -> None:
 
 
 def check_forecasting_changes_nothing(learner: Subject) -> None:
-    """Any number of forecasts between two rounds leaves the next ones as they were."""
+    """object number of forecasts between two rounds leaves the next ones as they were."""
     X, y = _stream(learner)
     quiet, chatty = copy.deepcopy(learner), copy.deepcopy(learner)
     for x, outcome in zip(X, y, strict=True):
@@ -295,9 +295,9 @@ def check_readers_see_one_state(learner: Any) -> None:
         sys.setswitchinterval(interval)
 
 
-def _reads(learner: Any, X: Matrix) -> list[Callable[[Any], Any]]:
+def _reads(learner: Any, X: Matrix) -> list[Callable[[object], object]]:
     """What can be asked of this learner that has several parts."""
-    found: list[Callable[[Any], Any]] = [
+    found: list[Callable[[Any], object]] = [
         lambda one: one.predict(X[:, :2]),
         lambda one: one.predict(X),
         lambda one: one.n_features_in_,
@@ -312,7 +312,7 @@ def _reads(learner: Any, X: Matrix) -> list[Callable[[Any], Any]]:
     return found
 
 
-def _said(read: Callable[[Any], Any], learner: Any) -> Any:
+def _said(read: Callable[[object], object], learner: object) -> object:
     """What a read gives, such that == compares all of it; or which error."""
     try:
         said = read(learner)
