@@ -56,7 +56,7 @@ class Member:
         """What `restore` needs to come back to where the expert is now."""
         return None
 
-    def restore(self, mark: object) -> None:
+    def restore(self, mark: Any) -> None:
         """Go back to a mark."""
 
 
@@ -134,7 +134,7 @@ class LearnerMember(Member):
 class Estimator(Member):
     """Anything with predict and partial_fit; names are kept in the order of the first round."""
 
-    def __init__(self, model: object, names: list[object] | None = None) -> None:
+    def __init__(self, model: Any, names: list[object] | None = None) -> None:
         self.model, self.names = model, names
 
     def copy(self) -> Self:
