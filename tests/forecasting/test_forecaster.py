@@ -483,3 +483,37 @@ def test_labels():
     )
     with pytest.raises(OutcomeError, match="the labels are 'open' and 'shut'"):
         model.learn_one({"at": START + timedelta(hours=T)}, "ajar")
+
+
+@pytest.mark.parametrize(("name", "time"), [("at", "at"), ("at", None), (None, None)])
+def test_an_index_of_dates_is_the_time(name, time) -> None:
+    times = pd.date_range("2024-01-01", periods=24 * 21, freq="h", name=name)
+    y = 10.0 + np.sin(np.arange(len(times)) * 2 * np.pi / 24)
+    wet = pd.DataFrame({"wet": np.cos(np.arange(len(times)))}, index=times)
+    model, twin = nr.Forecaster(time=time, horizon=3), nr.Forecaster(time="t", horizon=3)
+    column = wet.reset_index(drop=True).assign(t=times)
+    known, ahead = slice(0, -3), slice(-3, None)
+    assert np.array_equal(
+        model.replay(wet[known], y[known]).ahead,
+        twin.replay(column[known], y[known]).ahead,
+        equal_nan=True,
+    )
+    assert model.facts().every == "1 h"
+    said = model.forecast(rows=wet[ahead])
+    assert said.times == twin.forecast(rows=column[ahead]).times
+    assert np.array_equal(model.predict(wet[ahead]), twin.predict(column[ahead]))
+    with pytest.raises(InputError, match="has no column 'when'"):
+        nr.Forecaster(time="when").replay(wet, y)
+
+
+def test_rows_ahead_must_be_those_of_the_next_steps() -> None:
+    times = pd.date_range("2024-01-01", periods=60, freq="D")
+    rows = pd.DataFrame({"t": times, "wet": np.arange(60.0)})
+    model = nr.Forecaster(time="t", horizon=5)
+    model.replay(rows[:50], np.arange(50.0))
+    expected = model.forecast(rows=rows[50:55]).forecast
+    assert np.array_equal(model.forecast(rows=rows[50:55].drop(columns="t")).forecast, expected)
+    with pytest.raises(InputError, match="row 0, 2024-02-21.*, is step 2 after the last row"):
+        model.forecast(rows=rows[51:56])
+    with pytest.raises(InputError, match="row 1, .* is step 3 after the last row learned"):
+        model.forecast(rows=rows[50:60:2])

@@ -59,8 +59,8 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     learner : the learner that plays beside the rest, Auto() by default; it is copied.  With one for
         labels, such as AutoClassifier(), outcomes are any two labels, forecasts are probabilities
         of the second, and losses are Brier scores.
-    time : the name of the column with times: datetimes, ISO text, or numbers.  None: rows are
-        counted.
+    time : the name of the column with times (or of the index of pandas): datetimes, ISO text, or
+        numbers.  None: the index where it has dates, else rows are counted.
     every : the step between rows: a timedelta, "30 min", "1 day", "1 month", or a number where
         times are numbers.  None: inferred.
     horizon : H, how many steps ahead.

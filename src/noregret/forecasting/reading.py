@@ -54,17 +54,19 @@ def read_table(X: Table, time: object, first: int, rows: int | None = None) -> R
     X = values.as_frame(X)
     names = values.frame_names(X)
     if names is not None and not isinstance(X, values.ReadTable):
-        if time is not None and time not in names:
+        index = None if time in names else _index(X, time)
+        if time is not None and time not in names and index is None:
             raise InputError(
                 f"X has no column {time!r}{_near(time, names)}: it must hold the times"
             )
         named = [name for name in names if name != time]
         xs = values.frame_columns(X, named) if named else np.empty((len(X), 0))  # type: ignore[arg-type]  # a frame
-        taken = (
-            read(_column(X, time), f"time {time!r}")
-            if time is not None
-            else counted(first, len(xs))
-        )
+        if index is not None:
+            taken = read(index, "the index of X")
+        elif time is not None:
+            taken = read(_column(X, time), f"time {time!r}")
+        else:
+            taken = counted(first, len(xs))
         return Rows(taken, [str(name) for name in named], xs)
     if isinstance(X, list | tuple) and len(X) and any(_mapping(x) for x in X):
         return _mappings([values.as_mapping(x) for x in X], time, first)
@@ -108,6 +110,14 @@ def _mappings(rows: Sequence[Any], time: object, first: int) -> Rows:
 def _column(X: Any, name: object) -> Any:
     column = X[name]
     return column.to_numpy(zero_copy_only=False) if hasattr(column, "combine_chunks") else column
+
+
+def _index(X: object, time: object) -> Any:
+    """The index of a frame of pandas where it holds the times: it is called so, or has dates."""
+    index = getattr(X, "index", None)
+    dates = getattr(getattr(index, "dtype", None), "kind", "") == "M"
+    called = time is not None and getattr(index, "name", None) == time
+    return index if called or (time is None and dates) else None
 
 
 def _near(name: object, known: Any) -> str:

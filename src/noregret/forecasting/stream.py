@@ -368,6 +368,7 @@ class ForecasterState:
                 raise InputError(
                     f"rows has {len(read.xs)} rows: give one for each of {steps} steps"
                 )
+            self._next(read, steps)
             given = _filled(read, design)
         elif needed:
             raise InputError(
@@ -382,6 +383,20 @@ class ForecasterState:
         at = design.times(size - 1 + np.arange(1, steps + 1), self.offset)
         g, wide = np.array(found), running.bands.now()[:steps]
         return Forecasts(clock(at), g, g - wide[:, 0], g + wide[:, 1], self.chosen._coverage())
+
+    def _next(self, rows: Rows, steps: int) -> None:
+        """Refuse rows whose times are not those of the next steps."""
+        assert self.running is not None
+        if rows.times.kind != self.kind:  # they have no times of their own
+            return
+        found = self._steps(rows.times)[:steps] - self.running.history.size + 1
+        wrong = np.flatnonzero(found != np.arange(1, steps + 1))
+        if wrong.size:
+            t = int(wrong[0])
+            raise InputError(
+                f"rows: row {t}, {_shown(rows.times, t)}, is step {found[t]} after the last row "
+                f"learned, not step {t + 1}: give the rows of the next {steps} steps in their order"
+            )
 
     def certificates(self) -> list[Certificate]:
         """One for each horizon."""
