@@ -513,7 +513,7 @@ def test_rows_ahead_must_be_those_of_the_next_steps() -> None:
     model.replay(rows[:50], np.arange(50.0))
     expected = model.forecast(rows=rows[50:55]).forecast
     assert np.array_equal(model.forecast(rows=rows[50:55].drop(columns="t")).forecast, expected)
-    with pytest.raises(InputError, match="row 0, 2024-02-21.*, is step 2 after the last row"):
+    with pytest.raises(InputError, match=r"row 0, 2024-02-21.*, is step 2 after the last row"):
         model.forecast(rows=rows[51:56])
-    with pytest.raises(InputError, match="row 1, .* is step 3 after the last row learned"):
+    with pytest.raises(InputError, match=r"row 1, .* is step 3 after the last row learned"):
         model.forecast(rows=rows[50:60:2])
