@@ -26,7 +26,7 @@ def section() -> Section:
     made = Section(
         "Loop or blocks",
         f"""
-Replay of one stream in blocks of B rows, dtpqrt taking P columns at a time, as a multiple of the
+Replay of one stream in blocks of B rows, reflecting P columns at a time, as a multiple of the
 speed of the compiled loop over rows (medians). CROSSOVER, BLOCK and PANEL in
 `noregret.gaussian.cores.blocks` are {now}.
 """,

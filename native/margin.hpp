@@ -11,6 +11,7 @@
 #include "account.hpp"
 #include "families.hpp"
 #include "primal.hpp"
+#include "vectors.hpp"
 
 namespace noregret::margin {
 
@@ -61,11 +62,15 @@ struct Smoothed {
     double log_z, rise, bent;
 };
 
+constexpr double WIDEST = 16.0;   // the s that `narrow` is for
+constexpr double REACH = 9.0;     // how far from the peak it looks, in units of s
+constexpr Size MOST = 2 * Size(REACH * WIDEST / 0.53 + 1.0) + 1;  // points, at most
+
 // For Z = E sigma(a), a ~ N(mu, s^2), mu <= 0.
 //
 // The trapezoidal rule over u = (a - mu)/s about the peak; the poles of sigma, pi/s away from the
 // real line, ask for a spacing below 0.53/s, and then the error is below 1e-13.
-inline Smoothed narrow(double mu, double s) {
+MULTIVERSIONED inline Smoothed narrow(double mu, double s) {
     double peak = 0.0;
     for (int k = 0; k < 12; ++k) {  // u = s sigma(-a)
         Bent b = bend(LOGISTIC, mu + s * peak);
@@ -75,25 +80,31 @@ inline Smoothed narrow(double mu, double s) {
         peak = next;
     }
     double h = smaller(0.6, 0.53 / s);
-    Size half = Size(std::ceil(9.0 / h));
-    double u = peak - double(half) * h;
+    Size half = Size(std::ceil(REACH / h)), points = 2 * half + 1;
     double top = -0.5 * peak * peak + mu + s * peak;
-    double e = std::exp(mu + s * u), ratio = std::exp(s * h);  // e is exp(a)
-    double total = 0.0, yes = 0.0, no = 0.0, squares = 0.0;
-    for (Size k = 0; k < 2 * half + 1; ++k) {
-        u = peak + double(k - half) * h;
-        double chance = 1.0 / (1.0 + e);
-        double weight = std::exp(-0.5 * u * u + mu + s * u - top) * chance;
-        total += weight;
-        no += weight * chance;  // of 1 - sigma
-        chance *= e;
-        yes += weight * chance;  // of sigma
-        squares += weight * chance * chance;
-        e *= ratio;
+    double e = std::exp(mu + s * (peak - double(half) * h)), ratio = std::exp(s * h);
+    double weights[MOST + 7], odds[MOST + 7];  // the normal density; exp(a)
+    for (Size k = 0; k < points; ++k) {
+        double u = peak + double(k - half) * h;
+        weights[k] = -0.5 * u * u + mu + s * u;
     }
-    double mean = yes / total;
-    double bent = mean - 2.0 * squares / total + mean * mean;  // E sigma(1 - sigma) - Var sigma
-    return {top + std::log(total * h) - HALF_LOG_2PI, no / total, bent};
+    vectors::exponentials({weights, points}, top);
+    for (Size k = 0; k < points; ++k, e *= ratio) odds[k] = e;
+    for (Size k = points; k % 8 != 0; ++k) weights[k] = odds[k] = 0.0;
+    double total[8] = {}, yes[8] = {}, no[8] = {}, squares[8] = {};  // running sums, as in `dot`
+    for (Size k = 0; k < points; k += 8)
+        for (int q = 0; q < 8; ++q) {
+            double chance = 1.0 / (1.0 + odds[k + q]), weight = weights[k + q] * chance;
+            total[q] += weight;
+            no[q] += weight * chance;  // of 1 - sigma
+            chance *= odds[k + q];
+            yes[q] += weight * chance;  // of sigma
+            squares[q] += weight * chance * chance;
+        }
+    double sum = vectors::total({total, 8}), mean = vectors::total({yes, 8}) / sum;
+    double spread = 2.0 * vectors::total({squares, 8}) / sum;
+    double bent = mean - spread + mean * mean;  // E sigma(1 - sigma) - Var sigma
+    return {top + std::log(sum * h) - HALF_LOG_2PI, vectors::total({no, 8}) / sum, bent};
 }
 
 // The same where s is large.
@@ -140,7 +151,7 @@ inline Bent smooth_logistic(double mu, double q) {
     if (s < 1e-10) return bend(LOGISTIC, mu);
     static thread_local Last<Smoothed> last;
     Smoothed z = last.or_else(-std::fabs(mu), s, [](double mu, double s) {
-        return s <= 16.0 ? narrow(mu, s) : wide(mu, s);
+        return s <= WIDEST ? narrow(mu, s) : wide(mu, s);
     });
     if (mu <= 0.0) return {-z.log_z, -z.rise, z.bent};
     double Z = std::exp(z.log_z), odds = Z / (1.0 - Z);
@@ -166,9 +177,10 @@ inline double increasing_root(Gap gap, double a, double low, double high) {
             high = smaller(high, a);
         else
             low = larger(low, a);
-        double next = a - value / rate;
-        if (!(low < next && next < high)) next = 0.5 * (low + high);
-        if (std::fabs(next - a) <= 1e-15 * (1.0 + std::fabs(a))) return next;
+        double next = a - value / rate, tiny = 1e-15 * (1.0 + std::fabs(a));
+        bool found = std::fabs(next - a) <= tiny;  // then halving would leave the root again
+        if (!found && !(low < next && next < high)) next = 0.5 * (low + high);
+        if (std::fabs(next - a) <= tiny) return smaller(larger(next, low), high);
         a = next;
     }
     return a;

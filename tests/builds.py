@@ -19,7 +19,7 @@ import compiled  # noqa: E402  # found by the line above
 
 HOSTILE = (
     "tests/test_native.py",
-    "tests/test_triangles.py",
+    "tests/numerics",
     "tests/inputs",
     "tests/learner/test_threads.py",
     "tests/learner/test_reader_threads.py",

@@ -1,4 +1,4 @@
-"""The same bits in every version of the native module, and however many threads are at work."""
+"""Other builds: the same bits in every version of the module, whatever threads are at work."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import pytest
 
 import bits
 import builds
+
+
+def test_the_tests_that_run_under_sanitizers_exist() -> None:
+    assert [file for file in builds.HOSTILE if not (builds.ROOT / file).exists()] == []
 
 
 @pytest.mark.slow

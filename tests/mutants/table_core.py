@@ -145,8 +145,8 @@ MUTANTS = {
             ("LEVERAGE = 1e3 ", "LEVERAGE = 1e15 ", "blocks of any leverage"),
             ("TILT = 1e4 ", "TILT = 1e15 ", "blocks of collinear columns"),
             (
-                "fit[0] += float((rows[:, n:] ** 2).sum())",
-                "fit[0] = float((rows[:, n:] ** 2).sum())",
+                "fit[0] += float((columns[n:] ** 2).sum())",
+                "fit[0] = float((columns[n:] ** 2).sum())",
                 "the last block's fit",
             ),
             ("np.tril(G, -1) @ s", "np.tril(G) @ s", "a block looks ahead"),

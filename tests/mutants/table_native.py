@@ -474,6 +474,34 @@ MUTANTS = {
             ),
         ],
     ),
+    "native/triangles.hpp": (
+        ("numerics/test_triangles.py",),
+        [
+            (
+                "for (Size i = U.rows - 1; i >= 0; --i)",
+                "for (Size i = U.rows - 2; i >= 0; --i)",
+                "the last row",
+            ),
+            (
+                "double pivot = row[i] - dot(row, row, i);",
+                "double pivot = row[i] - dot(row, row, i - 1);",
+                "a short sum",
+            ),
+            (
+                "if (!(0.0 < pivot && pivot < INF)) return i;",
+                "if (pivot <= 0.0) return i;",
+                "a pivot that is NaN",
+            ),
+            ("if (!(largest > 0.0)) {", "if (largest < 0.0) {", "a column of zeros"),
+            ("v[i] /= largest;", "v[i] /= 1.0;", "squares that overflow"),
+            (
+                "last = scaled > 0.0 ? -norm : norm",
+                "last = scaled > 0.0 ? norm : -norm",
+                "a reflection that cancels",
+            ),
+            ("T(i, j) = -tau * sum;", "T(i, j) = tau * sum;", "the triangle T of the wrong sign"),
+        ],
+    ),
     "native/cholesky.hpp": (
         (*SPARSE, *BINARY, "sparse/test_oslog_hostile.py"),
         [
@@ -567,6 +595,13 @@ MUTANTS = {
             ),
             ("DROP = 40.0;", "DROP = 10.0;", "the tails of an integral"),
             ("smaller(0.6, 0.53 / s)", "smaller(2.0, 2.0 / s)", "a coarse rule"),
+            (
+                "weights[k] = odds[k] = 0.0;",
+                "weights[k] = odds[k] = 1.0;",
+                "points beyond the last one",
+            ),
+            ("no[q] += weight * chance;", "no[q] += weight;", "a slope of 1"),
+            ("if (!found && !(low < next", "if (found && !(low < next", "Newton's steps unchecked"),
             ("point = improper(mu, q);", "point = mu;", "AIOLI without its shift"),
             (
                 "c = larger(b.curve / (1.0 + bound), slight);",

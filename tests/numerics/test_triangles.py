@@ -59,20 +59,20 @@ def test_rows_reflected_into_a_triangle(n, rows, scale):
     rng = np.random.default_rng(n + rows)
     R, z = np.triu(rng.normal(size=(n, n))), rng.normal(size=(n, 2))
     X, y = rng.normal(size=(rows, n)), rng.normal(size=(rows, 2))
-    top, below = np.hstack([R * scale, z]), np.hstack([X * scale, y])
-    triangles.absorb_rows(top, below, 32)
+    top, columns = np.hstack([R * scale, z]), np.hstack([X * scale, y]).T.copy()
+    triangles.absorb_rows(top, columns, 32)
     right, reflectors, T, _ = linalg.lapack.dtpqrt(0, min(32, n), R, X)
     turned, left, _ = linalg.lapack.dtpmqrt(0, reflectors, T, z, y, trans="T")
     close = {"rtol": 1e-9, "atol": 1e-11}
     np.testing.assert_allclose(np.triu(top[:, :n]) / scale, np.triu(right), **close)
     np.testing.assert_allclose(top[:, n:], turned, **close)
-    np.testing.assert_allclose(below[:, n:], left, **close)
+    np.testing.assert_allclose(columns[n:].T, left, **close)
 
 
 def test_a_column_of_zeros_is_left_alone():
-    top, below = np.array([[0.0, 2.0]]), np.array([[0.0, 3.0]])
-    triangles.absorb_rows(top, below, 32)
-    assert (top.tolist(), below[:, 1:].tolist()) == ([[0.0, 2.0]], [[3.0]])
+    top, columns = np.array([[0.0, 2.0]]), np.array([[0.0], [3.0]])
+    triangles.absorb_rows(top, columns, 32)
+    assert (top.tolist(), columns[1:].tolist()) == ([[0.0, 2.0]], [[3.0]])
 
 
 @pytest.mark.parametrize("t", [1, 2, 9, 40])

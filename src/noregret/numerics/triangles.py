@@ -72,25 +72,27 @@ def factor(A: Matrix) -> int:
     return -1
 
 
-def absorb_rows(top: Matrix, below: Matrix, panel: int) -> None:
-    """Reflect the rows below into the triangle on top, in place, `panel` columns at a time.
+def absorb_rows(top: Matrix, columns: Matrix, panel: int) -> None:
+    """Reflect rows into the triangle on top of them, in place, `panel` columns at a time.
 
-    `top` is [R z] with n rows, `below` is [X y].  Afterwards R is the triangle of the QR
-    factorisation of [R; X], and [z; y] has been turned alike: y is what is left of it.
+    `top` is [R z] with n rows; `columns` are those of the rows [X y] below it, as a C-ordered
+    matrix: one row per column, which BLAS reads and writes faster.  Afterwards R is the triangle of
+    the QR factorisation of [R; X], and [z; y] has been turned alike: y is what is left of it.
 
-    >>> top, below = np.array([[3.0, 1.0]]), np.array([[4.0, 7.0]])
-    >>> absorb_rows(top, below, 32)
-    >>> top.round(12).tolist(), below[:, 1:].round(12).tolist()
+    >>> top, columns = np.array([[3.0, 1.0]]), np.array([[4.0], [7.0]])
+    >>> absorb_rows(top, columns, 32)
+    >>> top.round(12).tolist(), columns[1:].round(12).tolist()
     ([[-5.0, -6.2]], [[3.4]])
     """
     n = len(top)
+    change = np.empty_like(columns)
     for start in range(0, n, panel):
         end = min(start + panel, n)
         piece, rest = slice(start, end), slice(end, None)
-        R, C = top[piece, piece].copy(), below[:, piece].T.copy()
+        R, C = top[piece, piece].copy(), columns[piece]
         T = np.zeros((len(R), len(R)))
         ops.reflect(R, C, T)
         top[piece, piece] = R
-        turned = T.T @ (top[piece, rest] + C @ below[:, rest])  # T'V'[z; y]
+        turned = T.T @ (top[piece, rest] + C @ columns[rest].T)  # T'V'[z; y]
         top[piece, rest] -= turned
-        below[:, rest] -= C.T @ turned
+        columns[rest] -= np.matmul(turned.T, C, out=change[rest])

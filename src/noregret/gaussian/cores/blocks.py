@@ -75,7 +75,7 @@ def _block(
     s = solve_lower(G, ys - prior)
     mean[:] = prior + np.tril(G, -1) @ s
     root[:] = np.diagonal(G)
-    rows = np.hstack([xs, ys])
-    absorb_rows(triangle, rows, PANEL)
-    fit[0] += float((rows[:, n:] ** 2).sum())
+    columns = np.hstack([xs, ys]).T.copy()
+    absorb_rows(triangle, columns, PANEL)
+    fit[0] += float((columns[n:] ** 2).sum())
     return True
