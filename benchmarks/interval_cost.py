@@ -43,16 +43,18 @@ def one_by_one(learner: nr.AAR | nr.Intervals, X: np.ndarray, y: np.ndarray) -> 
 def cost() -> str:
     """The paragraph."""
     X, y = stream()
-    whole, share = paired(lambda: nr.AAR().replay(X, y), lambda: nr.Intervals(nr.AAR()).replay(X, y))
+    whole, share = paired(
+        lambda: nr.AAR().replay(X, y), lambda: nr.Intervals(nr.AAR()).replay(X, y)
+    )
     few, ys = X[:ROUNDS], y[:ROUNDS]
     alone, slower = paired(
         lambda: one_by_one(nr.AAR(), few, ys), lambda: one_by_one(nr.Intervals(nr.AAR()), few, ys)
     )
     us, each = whole / ROWS * 1e6, alone / ROUNDS * 1e6
     return (
-        f"One coverage around `nr.AAR` with {FEATURES} features adds {100 * share:.0f} % to a replay\n"
-        f"({us:.2f} us per round without) and {slower * each:.2f} us to a `learn_one` ({each:.2f} us\n"
-        f"without): medians of {PAIRS} pairs of runs, side by side."
+        f"One coverage around `nr.AAR` with {FEATURES} features adds {100 * share:.0f} % to a "
+        f"replay ({us:.2f} us per\nround without) and {slower * each:.2f} us to a `learn_one` "
+        f"({each:.2f} us without): medians of {PAIRS} pairs of\nruns, side by side."
     )
 
 
