@@ -23,7 +23,7 @@ from noregret.gaussian.cores.blocks import in_blocks
 from noregret.inputs.tables import Frame, TimedFrame
 from noregret.inputs.values import outcome_table
 from noregret.learner.base import Learner
-from noregret.learner.replay import Replay, RunningBound
+from noregret.learner.replay import BandReplay, Replay, RunningBound
 from noregret.running.baselines import Baselines
 from noregret.running.covering import Covering
 from noregret.running.inside import given, proofs, within
@@ -32,7 +32,6 @@ from noregret.sources.block import Block, Reading
 from noregret.sources.clock import seconds_of
 from noregret.sources.encoding import Encoding, Piece
 from noregret.types import Outcomes, Table, Vector
-from noregret.wrappers.bands import BandReplay
 from noregret.wrappers.intervals import Intervals
 from noregret.wrappers.lagged import Lagged
 
@@ -139,7 +138,7 @@ class Player:
         said.forecast[:], said.loss[:] = replay.forecast, replay.loss
         if isinstance(replay, ForecastReplay):
             self._issued(replay, said, y, fresh=fresh)
-        elif isinstance(replay, BandReplay):
+        elif isinstance(replay, BandReplay) and isinstance(self.learner, Intervals):
             self.certificate = within(self.learner).certificate()
             said.take_ends(self.coverages, replay.low, replay.high)
         if replay.spread is not None:

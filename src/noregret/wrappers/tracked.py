@@ -17,9 +17,9 @@ from noregret.gaussian.stream import Stream
 from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import Learner
-from noregret.learner.replay import Replay
+from noregret.learner.replay import BandReplay, Replay
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
-from noregret.wrappers.bands import BandReplay, Column
+from noregret.wrappers.bands import Column
 from noregret.wrappers.coverage import coverage_certificates, level_certificates
 from noregret.wrappers.inner import certificates_of, space_of
 from noregret.wrappers.lagged import Lagged
