@@ -15,6 +15,7 @@ from pathlib import Path
 import data
 import numpy as np
 from auto import FILES, read
+from interval_cost import cost
 from page import table
 from river.conf import RegressionJackknife
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -193,7 +194,7 @@ def page(folder: Path, rows: int) -> str:
 Bold: better than ours. On {best} of {count} streams ours has the lowest score of all; coverage is
 within 1 point of 90 % on {close}, the worst 500 in a row within 5 points on {steady}.
 """
-    return "\n".join([INTRODUCTION, *table(head, lines), "", words])
+    return "\n".join([INTRODUCTION, *table(head, lines), "", words, cost(), ""])
 
 
 if __name__ == "__main__":

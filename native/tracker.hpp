@@ -26,9 +26,9 @@ constexpr double ETA = 0.02, EARLY = 1500.0, CALM = 100.0;
 constexpr double LARGEST = 0x1p511;   // error
 constexpr double FARTHEST = 0x1p500;  // error, in units of those before
 constexpr double KEEP[LIVES] = {0.5, 0.8408964152537145, 0.9576032806985737, 1.0};  // 2^(-1/h)
-constexpr bool CENTRED[TRACKERS] = {true, true, true, true, false, false, false, false};
-constexpr int LIFE[TRACKERS] = {0, 1, 2, 3, 1, 2, 3, 3};
 constexpr double STEP[TRACKERS] = {0.05, 0.05, 0.05, 0.01, 0.05, 0.05, 0.01, 0.2};
+constexpr double SETTLED = 99.0;  // 1/(1 + SETTLED) is the smallest of them
+constexpr double PLACE_OF[TRACKERS] = {-3, -2, -1, 0, 1, 2, 3, 4};  // of the constants, see FIXED
 constexpr Size STEADY = 6;  // the tracker of a constant, in small steps
 
 // Rows of `scale`, one column per half-life: means that fade, and what they count as rounds.
@@ -79,13 +79,24 @@ enum : int {
 enum : int { MOST_SHORT = 0, MOST_LONG = 1, NOW_SHORT = 2, NOW_LONG = 3, PLACE = 4, BITS = 5 };
 constexpr Size RING = BITS + LONG;
 
+// A short loop that stays one until vectors are made of it.
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTOR(k, n) _Pragma("GCC unroll 1") for (int k = 0; k < n; ++k)
+#else
+#define VECTOR(k, n) for (int k = 0; k < n; ++k)
+#endif
 using Eight = double[TRACKERS];
 INLINE double sum(const Eight& x) {
-    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    double four[4], two[2];
+    VECTOR(k, 4) four[k] = x[k] + x[k + 4];
+    VECTOR(k, 2) two[k] = four[k] + four[k + 2];
+    return two[0] + two[1];
 }
 INLINE double top(const Eight& x) {
-    double a = larger(larger(x[0], x[4]), larger(x[2], x[6]));
-    return larger(a, larger(larger(x[1], x[5]), larger(x[3], x[7])));
+    double four[4], two[2];
+    VECTOR(k, 4) four[k] = larger(x[k], x[k + 4]);
+    VECTOR(k, 2) two[k] = larger(four[k], four[k + 2]);
+    return larger(two[0], two[1]);
 }
 
 // What all levels share in a round.
@@ -100,7 +111,7 @@ INLINE Now now(Block scale, double root) {
 // Whether a round can be learned: its error fits, also in units of the errors before.
 INLINE bool admits(Now now, double e) {
     double far = std::fabs(e);
-    return far <= LARGEST && (now.size == 0.0 || far / now.root <= FARTHEST * now.size);
+    return far <= LARGEST && (now.size == 0.0 || far <= FARTHEST * now.size * now.root);
 }
 
 // (1) to (3) for every level, then the ends in order; all infinite while no error is known.
@@ -110,21 +121,22 @@ INLINE void look(Now now, Block scale, Cube track, Block book) {
         for (Size l = 0; l < L; ++l) book(l, OWN) = book(l, MIX) = book(l, END) = INF;
         return;
     }
-    Eight centre, width;
-    double u = now.size * now.early * now.root;
-    for (int k = 0; k < 8; ++k) {
-        centre[k] = CENTRED[k] ? scale(MEAN, LIFE[k]) * now.root : 0.0;
-        width[k] = scale(CENTRED[k] ? APART : SIZE, LIFE[k]) * now.root;
-    }
+    // c_k and w_k: four trackers about means, four about 0
+    const double *c = scale[MEAN].p, *a = scale[APART].p, *w = scale[SIZE].p, d = now.root;
+    Eight centre = {c[0] * d, c[1] * d, c[2] * d, c[3] * d, 0.0, 0.0, 0.0, 0.0}, part;
+    Eight width = {a[0] * d, a[1] * d, a[2] * d, a[3] * d, w[1] * d, w[2] * d, w[3] * d, w[3] * d};
+    double u = now.size * now.early * d;
     for (Size l = 0; l < L; ++l) {
         Block at = track[l];
-        Eight q, part;
         double side = book(l, SIDE);
-        for (int k = 0; k < 8; ++k) q[k] = side * centre[k] + at(THETA, k) * width[k];
-        for (int k = 0; k < 8; ++k) part[k] = at(WEIGHT, k) * q[k];
-        for (int k = 0; k < 8; ++k) at(SAID, k) = q[k];
-        book(l, MIX) = sum(part);
-        book(l, OWN) = book(l, END) = book(l, MIX) + book(l, LAST) * u;
+        VECTOR(k, 8) {
+            double q = side * centre[k] + at(THETA, k) * width[k];
+            part[k] = at(WEIGHT, k) * q;
+            at(SAID, k) = q;
+        }
+        double mix = sum(part);
+        book(l, MIX) = mix;
+        book(l, OWN) = book(l, END) = mix + book(l, LAST) * u;
         middle += side < 0.0;
     }
     // Outwards from the median: no end lies inside the one before.
@@ -136,28 +148,34 @@ INLINE void look(Now now, Block scale, Cube track, Block book) {
 // (2): MLpol.  With the slope l' of the loss at P and r_k = l' (P - Q_k), sum_k p_k r_k = 0; so
 // sum_k (R_k)+^2/D_k grows by no more than sum_k r_k^2/D_k, D_k of the round before: PRICE.
 // D_k = sum r_k^2 + peak, so it is positive for all once it is for one.
-INLINE void merge(Block at, Row book, const Eight& q, double slope) {
-    Eight r, square, D, inverse, R, w;
+INLINE void merge(Block at, Row book, double slope) {
+    Eight r, square, w, price;
     double mix = book[MIX], held = book[PEAK];
-    for (int k = 0; k < 8; ++k) r[k] = slope * (mix - q[k]);
-    for (int k = 0; k < 8; ++k) square[k] = r[k] * r[k];
-    double peak = larger(held, top(square)), grew = peak - held;
-    if (peak == 0.0) return;
-    for (int k = 0; k < 8; ++k) D[k] = at(WORTH, k) + (square[k] + grew);
-    for (int k = 0; k < 8; ++k) inverse[k] = 1.0 / D[k];
-    for (int k = 0; k < 8; ++k) R[k] = at(REGRET, k) + r[k];
-    for (int k = 0; k < 8; ++k) w[k] = larger(R[k], 0.0) * inverse[k];
-    if (held == 0.0)
-        for (int k = 0; k < 8; ++k) at(INVERSE, k) = inverse[k];
-    for (int k = 0; k < 8; ++k) square[k] *= at(INVERSE, k);
+    VECTOR(k, 8) {
+        r[k] = slope * (mix - at(SAID, k));
+        square[k] = r[k] * r[k];
+    }
+    double peak = top(square);
+    if (peak > held) {  // rare, so that nobody waits for it
+        VECTOR(k, 8) at(WORTH, k) += peak - held;
+        if (held == 0.0) VECTOR(k, 8) at(INVERSE, k) = 1.0 / (at(WORTH, k) + square[k]);
+        book[PEAK] = peak;
+    } else if (held == 0.0) {
+        return;
+    }
+    VECTOR(k, 8) {
+        double D = at(WORTH, k) + square[k], inverse = 1.0 / D;
+        double R = at(REGRET, k) + r[k];
+        price[k] = square[k] * at(INVERSE, k);
+        w[k] = larger(R, 0.0) * inverse;
+        at(WORTH, k) = D;
+        at(INVERSE, k) = inverse;
+        at(REGRET, k) = R;
+    }
     double total = sum(w), part = total > 0.0 ? 1.0 / total : 0.0;
     double even = total > 0.0 ? 0.0 : 1.0 / TRACKERS;
-    for (int k = 0; k < 8; ++k) at(WORTH, k) = D[k];
-    for (int k = 0; k < 8; ++k) at(INVERSE, k) = inverse[k];
-    for (int k = 0; k < 8; ++k) at(REGRET, k) = R[k];
-    for (int k = 0; k < 8; ++k) at(WEIGHT, k) = w[k] * part + even;
-    book[PRICE] += sum(square);
-    book[PEAK] = peak;
+    VECTOR(k, 8) at(WEIGHT, k) = w[k] * part + even;
+    book[PRICE] += sum(price);
 }
 
 // One level learns an error after a look at its round; whether the end that was issued missed it.
@@ -165,27 +183,28 @@ INLINE double learn_level(Now now, Block at, Row book, double y, double g, doubl
     double alpha = book[ALPHA], side = book[SIDE], s = side * (y - g), issued = side * (end - g);
     double err = (side > 0.0 ? y > end : y < end) ? 1.0 : 0.0;
     if (now.size > 0.0) {
-        double mix = book[MIX], per = now.per, fall = 1.0 / (1.0 + alpha * now.n);
+        double mix = book[MIX], per = now.per, hit = 1.0 - alpha, seen = alpha * now.n;
+        double fall = seen < SETTLED ? 1.0 / (1.0 + seen) : 0.0;
         double start = book[START], apart = 0.25 + 0.2 * std::fabs(start), x = s * per;
-        Eight q, miss, paid, gap, fixed, theta;
-        for (int k = 0; k < 8; ++k) q[k] = at(SAID, k);
-        for (int k = 0; k < 8; ++k) miss[k] = s > q[k] ? 1.0 - alpha : -alpha;
-        for (int k = 0; k < 8; ++k) paid[k] = miss[k] * (s - q[k]) * per;
-        for (int k = 0; k < 8; ++k) gap[k] = x - (start + (k - 3.0) * apart);
-        for (int k = 0; k < 8; ++k) fixed[k] = (gap[k] > 0.0 ? 1.0 - alpha : -alpha) * gap[k];
-        for (int k = 0; k < 8; ++k) theta[k] = at(THETA, k) + larger(STEP[k], fall) * miss[k];
-        double steady = miss[STEADY], slope = s > mix ? 1.0 - alpha : -alpha;
+        double slope = s > mix ? hit : -alpha, step = larger(STEP[STEADY], fall);
+        double steady = s > at(SAID, STEADY) ? hit : -alpha;
+        VECTOR(k, 8) {
+            double away = s - at(SAID, k), miss = away > 0.0 ? hit : -alpha;
+            double gap = x - (start + PLACE_OF[k] * apart);
+            at(PAID, k) += miss * away * per;
+            at(FIXED, k) += (gap > 0.0 ? hit : -alpha) * gap;
+            at(THETA, k) += larger(STEP[k], fall) * miss;
+        }
         if (issued < INF) book[LOSS] += (err - alpha) * (s - issued) * per;
         book[MERGED] += slope * (s - mix) * per;
-        book[REACH] = larger(book[REACH], std::fabs(s - mix) * per / now.early);
+        double far = std::fabs(s - mix) * per;  // a new record is rare, and so is the division
+        if (far > book[REACH] * now.early) book[REACH] = far / now.early;
         book[PUSH] += now.early * (err - alpha) * (err - alpha);
-        book[STEPS] += larger(STEP[STEADY], fall) * steady * steady;
-        merge(at, book, q, -slope * per);
-        for (int k = 0; k < 8; ++k) at(PAID, k) += paid[k];
-        for (int k = 0; k < 8; ++k) at(FIXED, k) += fixed[k];
-        for (int k = 0; k < 8; ++k) at(THETA, k) = theta[k];
-        book[LOW] = smaller(book[LOW], theta[STEADY]);
-        book[HIGH] = larger(book[HIGH], theta[STEADY]);
+        book[STEPS] += step * steady * steady;
+        merge(at, book, -slope * per);
+        double theta = at(THETA, STEADY);
+        book[LOW] = smaller(book[LOW], theta);
+        book[HIGH] = larger(book[HIGH], theta);
     }
     book[MISSES] += err;
     book[LAST] += ETA * (err - alpha);  // (3)
@@ -227,8 +246,8 @@ INLINE void settle(Now now, Block scale, Cube track, Block book, Block ring, dou
     for (Size l = 0; l < L; ++l) {
         Row at = book[l];
         double here = outcome(at, g), end = ends.n ? ends[l] : here;
-        at[OPEN] += std::fabs(end) == INF;
-        if (end != here) {
+        if (std::fabs(end) == INF) at[OPEN] += 1.0;
+        if (ends.n && end != here) {
             at[LATE] += 1.0;
         } else if (at[END] != at[OWN]) {
             at[l == middle - 1 ? CROSSED : NESTED] += 1.0;
@@ -260,6 +279,8 @@ inline bool learn(Block scale, Cube track, Block book, Block ring, double y, dou
 // Issue, then learn, round after round: how many were learned before one did not fit.
 MULTIVERSIONED inline Size replay(Block scale, Cube track, Block book, Block ring, Row ys, Row gs,
                                   Row roots, Block ends) {
+    scale.cols = LIVES, book.cols = BOOK_COLUMNS, ring.cols = RING;  // known when it is compiled
+    track.rows = TRACK_ROWS, track.cols = TRACKERS;
     for (Size t = 0; t < ys.n; ++t) {
         Now at = now(scale, roots[t]);
         if (!admits(at, ys[t] - gs[t])) return t;

@@ -401,6 +401,10 @@ CASES: dict[str, Case] = {
             nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[0.1, 1.0])), [0.3, 0.6]
         )
     ),
+    "linear quantiles": Case(lambda: nr.LinearQuantiles([0.9, 0.2, 0.5]), mappings),
+    "linear quantiles, no constant": Case(
+        lambda: nr.LinearQuantiles([0.35], fit_intercept=False), arrays
+    ),
     "ridge mixture": Case(lambda: nr.RidgeMixture(2.0, 3.0, precisions=4), arrays),
     "delayed, copies": Case(
         lambda: nr.Delayed(nr.AAR(0.3), max_pending=6, overflow="drop", copies=True),

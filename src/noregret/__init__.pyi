@@ -30,6 +30,7 @@ from noregret.gaussian.learners import Ridge as Ridge
 from noregret.glm.learners import BayesianLogistic as BayesianLogistic
 from noregret.glm.learners import ImproperLogistic as ImproperLogistic
 from noregret.glm.learners import MAPLogistic as MAPLogistic
+from noregret.gradient.quantiles import LinearQuantiles as LinearQuantiles
 from noregret.learner.base import Learner as Learner
 from noregret.learner.base import OnlineLearner as OnlineLearner
 from noregret.learner.replay import Replay as Replay

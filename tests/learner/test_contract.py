@@ -79,6 +79,7 @@ LEARNERS = [
     nr.Intervals(nr.Lagged(nr.Ridge(0.3), [2], horizon=3), 0.8),
     nr.Intervals(nr.Auto(), 0.75),
     nr.Quantiles(nr.BayesianRidge(0.3, noise_var=None), [0.1, 0.4, 0.5, 0.99]),
+    nr.LinearQuantiles([0.3, 0.6, 0.95]),
     nr.Delayed(nr.Intervals(nr.Ridge(0.3), 0.6)),
     nr.Delayed(nr.AAR(0.3)),
     nr.Delayed(nr.ImproperLogistic(2.0)),

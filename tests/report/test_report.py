@@ -229,7 +229,7 @@ def test_what_a_learner_does_not_have_is_left_out() -> None:
     both = [report.play(nr.BayesianRidge(), X, y), report.play(nr.Auto(), X, y)]
     keys = [chart["key"] for chart in charts_of(report.page(both))]
     assert keys == [
-        *("forecasts", "losses", "certificate", "certificate", "calibration"),
+        *("forecasts", "losses", "certificate", "certificate", "intervals", "calibration"),
         *("coefficients", "weights", "leverage"),
     ]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from noregret.cli.grouped import Grouped
+from noregret.cli.intervals import interval_option, with_intervals
 from noregret.cli.options import (
     Listed,
     as_json,
@@ -46,6 +47,7 @@ Examples:
   noregret compare data.csv --target y --models aar,aar:drift=0.001,auto --out losses.csv
   noregret compare series.csv --target y --lags 1,2,24 --horizon 24
   noregret compare labels.csv --target y --binary
+  noregret compare data.csv --target y --intervals 90        # how often each covers, how wide
 
 \b
 A model is its name, with parameters after colons: aar:drift=0.001:prior_precision=0.1.
@@ -63,6 +65,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 @round_options
 @click.option("--models", type=Listed(), help="The learners; else a good spread.")
 @label_options
+@interval_option
 @click.option("--peers/--no-peers", default=False, help="Add river and scikit-learn: slow.")
 @output_options
 def command(**options: Any) -> int:
@@ -70,6 +73,7 @@ def command(**options: Any) -> int:
     from noregret.errors import ParameterError
 
     binary, models = options["binary"], options.pop("models")
+    intervals = options.pop("intervals")
     chosen: dict[str, tuple[str, dict[str, object]]] = {}
     for spec in models or (BINARY if binary else SPREAD):
         name, *given = spec.split(":")
@@ -93,10 +97,13 @@ def command(**options: Any) -> int:
         click.echo("noregret: --peers learn row by row, which takes its time", err=True)
         learners |= peers(binary=binary)
     learners = {name: lagged(learner, lags, horizon) for name, learner in learners.items()}
+    learners = {name: with_intervals(one, intervals) for name, one in learners.items()}
     if series:  # as noregret run has it
         encoding.series = True
-        usual = {"known": None, "every": None, "intervals": 90.0}
+        usual = {"known": None, "every": None, "intervals": intervals}
         learners["auto"] = forecaster({}, [], horizon, usual)
     from noregret.cli.session import Session
 
-    return Session(source, encoding, learners, binary=binary).run(**options, as_json=printed)
+    session = Session(source, encoding, learners, binary=binary)
+    session.intervals = bool(intervals)
+    return session.run(**options, as_json=printed)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from noregret.cli.grouped import Grouped
+from noregret.cli.intervals import percents
 from noregret.cli.options import (
     as_json,
     data_options,
@@ -63,7 +64,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     printed = as_json(options)
     kept = keepable(options) | {"known": options["known"] or []}
     steps, out, out_format = (options.pop(name) for name in ("steps", "out", "out_format"))
-    series = {name: options.pop(name) for name in ("known", "every", "intervals")}
+    series = {name: options.pop(name) for name in ("known", "every")}
+    series["intervals"] = percents(options.pop("intervals"))
     series["known"] = series["known"] or []
     options |= {"series": True, "binary": False, "positive": None, "calendar": False}
     source = source_of(options)

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from noregret.cli.completion import complete_columns
+from noregret.cli.intervals import interval_option
 from noregret.declare.parameters import PARAMETERS, Flag
 from noregret.errors import suggestion
 from noregret.registry import MODELS
@@ -225,14 +226,7 @@ def _model_option(name: str) -> Callable[[F], F]:
 series_options = _together(
     columns("--known", words="Features known ahead; the others enter as they last were."),
     click.option("--every", metavar="STEP", help='Between rows, as "30 min"; else found.'),
-    click.option(
-        "--intervals",
-        type=click.FloatRange(1.0, 99.9),
-        default=90.0,
-        show_default=True,
-        metavar="P",
-        help="Coverage of the intervals, in percent.",
-    ),
+    interval_option,
 )
 
 model_options = _together(
@@ -282,7 +276,7 @@ def as_json(options: dict[str, Any]) -> bool:
 
 def series_of(options: dict[str, Any], model: str) -> dict[str, Any] | None:
     """Take out what only the automatic forecaster has; None where another learner is asked for."""
-    chosen = {name: options.pop(name) for name in ("known", "every", "intervals")}
+    chosen = {name: options.pop(name) for name in ("known", "every")}
     if options.pop("alone") or model != "auto":
         for name, usual in (("known", None), ("every", None)):
             if chosen[name] != usual:
@@ -297,13 +291,22 @@ def forecaster(
     parameters: Mapping[str, object], lags: list[int], horizon: int, chosen: dict[str, Any]
 ) -> Playable:
     """The automatic forecaster: Auto and the naive forecasts, on lags and the calendar."""
+    usual = chosen.get("intervals") or [90.0]
+    if len(usual) > 1:
+        raise click.UsageError(
+            "--intervals: auto has one coverage; --alone or another --model may have several"
+        )
     from noregret.forecasting.forecaster import Forecaster
     from noregret.registry import make
 
     known = "all" if chosen["known"] is None else chosen["known"]
     inner = make("auto", parameters) if parameters else None
     found = Forecaster(
-        inner, horizon=horizon, lags=lags or "auto", late="skip", **chosen | {"known": known}
+        inner,
+        horizon=horizon,
+        lags=lags or "auto",
+        late="skip",
+        **chosen | {"known": known, "intervals": usual[0]},
     )
     found._begin()  # what is wrong with the parameters is said before the data are read
     return found

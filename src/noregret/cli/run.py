@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from noregret.cli.grouped import Grouped
+from noregret.cli.intervals import percents, with_intervals
 from noregret.cli.options import (
     as_json,
     counted,
@@ -32,6 +33,7 @@ Examples:
   noregret run data.csv --target y
   noregret run load.csv --target MW --report page.html
   noregret run data.parquet --target y --model bayesian-ridge --noise-var 0.1 --out preds.parquet
+  noregret run data.csv --target y --model aar --intervals 50,90   # that cover on any data
   noregret run series.csv --target y --model ridge --time time --lags 1-24,48 --calendar
   noregret run sensor.csv --target alarm --binary            # any two labels: 0/1, ok/fault
   noregret run day1.csv --target y --state model.nr          # learn, and keep what was learned
@@ -67,8 +69,9 @@ How cells are read:
   a row without a feature is bad unless --missing says what to take
 
 \b
-The output has one row per round: its line (or row), time, y, forecast, std (where the learner has
-a predictive distribution), loss, and the bound on the cumulative loss (where it was worked out).
+The output has one row per round: its line (or row), time, y, forecast, low and high (the interval,
+with --intervals; of several coverages low_50, high_50, ...), std (where the learner has a
+predictive distribution), loss, and the bound on the cumulative loss (where it was worked out).
 In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is not a
 number) gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
 
@@ -121,15 +124,16 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     kept = keepable(options)
     del options["model"]
     parameters = settings(model, parameters_of(options))
+    intervals = percents(options.pop("intervals"))
     series = series_of(options, model)
     source = source_of(options)
     horizon = options.pop("horizon")
     encoding, lags = encoding_of(options)
     if series is None:
-        learner = lagged(make(model, parameters), lags, horizon)
+        learner = with_intervals(lagged(make(model, parameters), lags, horizon), intervals)
     else:
         encoding.series = True
-        learner = forecaster(parameters, lags, horizon, series)
+        learner = forecaster(parameters, lags, horizon, series | {"intervals": intervals})
     if source.live and not options["out"]:
         options["out"] = "-"
     from noregret.cli.session import Session

@@ -33,12 +33,8 @@ def lines(found: Summary, notes: Sequence[str] = (), *, steps: int = 0) -> Itera
         yield ""
         yield from _errors(found)
     yield ""
-    if found.intervals is not None:
-        one = found.intervals
-        yield (
-            f"{one.asked:.0%} intervals: +-{number(one.half_width)} on average; "
-            f"{one.covered:.1%} of outcomes were inside"
-        ).replace("%", " %")
+    for one in found.bands or filter(None, [found.intervals]):
+        yield from _wrapped(f"{one.words}; +-{number(one.half_width)} on average")
     if not steps:
         yield from _coming(found, SHOWN)
     if found.guarantee is not None:

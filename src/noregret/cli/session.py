@@ -136,6 +136,7 @@ class Session:
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
+        self.intervals = False  # whether all learners were asked for them
         self.pace = Pace(PIECE if encoding.series else 1)
         self.quiet = False
         self.resumed = False  # whether a state was of this source
@@ -256,13 +257,17 @@ class Session:
         columns["y"] = piece.y
         if len(played) == 1:
             names = SERIES if self.encoding.series else COLUMNS
-            columns |= {name: getattr(played[0], name) for name in names}
+            said = {name: getattr(played[0], name) for name in names}
+            ends = {} if self.encoding.series else _ends(self.players[0].coverages, played[0])
+            columns |= {"forecast": said.pop("forecast")} | ends | said
         else:
             for player, one in zip(self.players, played):
                 columns |= {
                     f"{player.name} forecast": one.forecast,
                     f"{player.name} loss": one.loss,
                 }
+                ends = _ends(player.coverages, one) if self.intervals else {}
+                columns |= {f"{player.name} {name}": end for name, end in ends.items()}
         output.write(columns)
 
     def _about(self) -> dict[str, str]:
@@ -324,7 +329,7 @@ class Session:
             say(f"{rows} of {reading.name}, {show.count(features, 'feature')}")
             for line in said:
                 say(line)
-            screen.print(show.contest(self.players))
+            screen.print(show.contest(self.players, bands=self.intervals))
             return
         for line in lines(found[0], said, steps=self.steps):
             say(line)
@@ -350,6 +355,15 @@ class Session:
             each.append(one.to_dict() | {"certificates": proved})
         result = each[0] if len(each) == 1 else {"learners": each}
         return result | {"notes": said}
+
+
+def _ends(coverages: list[float], played: Played) -> dict[str, Written]:
+    """The intervals as columns; those of several coverages have their percentage in the name."""
+    found: dict[str, Written] = {}
+    for coverage, (low, high) in zip(coverages, played.pairs()):
+        tag = f"_{100 * coverage:g}" if len(coverages) > 1 else ""
+        found |= {f"low{tag}": low, f"high{tag}": high}
+    return found
 
 
 def _device(place: str) -> bool:

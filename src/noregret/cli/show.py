@@ -103,8 +103,11 @@ def _naive(player: Player) -> list[list[str]]:
     ]
 
 
-def contest(players: Sequence[Player]) -> Table:
-    """Learners side by side, the best first, each with its first upper bound."""
+def contest(players: Sequence[Player], *, bands: bool = False) -> Table:
+    """Learners side by side, the best first, each with its first upper bound.
+
+    bands : also how many outcomes its intervals covered, and how wide they were.
+    """
     binary = players[0].binary
 
     def paid(player: Player) -> float:
@@ -112,16 +115,23 @@ def contest(players: Sequence[Player]) -> Table:
 
     rows = []
     for player in sorted(players, key=paid):
-        shown, found = [*["-"] * 3, "nothing proved"], player.certificates()
+        shown, found = [*["-"] * 3, "nothing proved"], player.of_loss()
         if found:
             main = next((one for one in found if one.kind == "upper bound"), found[0])
             if main.kind != "report":  # whose numbers claim nothing, and may have no comparator
                 shown = sides(main)[1:]
-            shown[-1] = "NO" if exit_code(found) else sides(main)[-1]
-        rows.append([player.name, number(player.rmse), number(paid(player)), *shown])
-    rows += [] if binary else _naive(players[0])
+            shown[-1] = sides(main)[-1]
+        shown[-1] = "NO" if exit_code(player.certificates()) else shown[-1]
+        inside = [f"{one.share:.1%}".replace("%", " %") for one in player.covering if bands]
+        width = [number(2.0 * one.half_width) for one in player.covering if bands]
+        ends = [cell for pair in zip(inside, width) for cell in pair]
+        rows.append([player.name, number(player.rmse), number(paid(player)), *ends, *shown])
+    asked = [f"{100 * c:g} %" for c in players[0].coverages if bands]
+    blank = ["-"] * (2 * len(asked))
+    rows += [] if binary else [[*row[:3], *blank, *row[3:]] for row in _naive(players[0])]
     loss = "log loss" if binary else "square loss"
-    return grid("", ["learner", "RMSE", loss, *HEAD[1:]], rows)
+    ends = [head for one in asked for head in (f"in {one}", "width")]
+    return grid("", ["learner", "RMSE", loss, *ends, *HEAD[1:]], rows)
 
 
 class Progress:

@@ -10,7 +10,7 @@ from noregret.certificates import Certificate
 from noregret.declare.extras import module
 from noregret.types import Matrix, Vector
 
-__all__ = ["Replay", "RunningBound", "library_of", "module"]
+__all__ = ["BandReplay", "Replay", "RunningBound", "library_of", "module"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +72,30 @@ class Replay:
         For more, see `noregret.plot`.
         """
         return module("noregret.plot", "plot").certificate(self, ax=ax)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BandReplay(Replay):
+    """A replay with the ends that were issued, before each outcome was known.
+
+    low, high, covered: (T,), or (T, k) for k coverages; quantiles: (T, k), ascending.
+    """
+
+    low: Matrix | None = None
+    high: Matrix | None = None
+    covered: Any = None  # an array of True and False
+    quantiles: Matrix | None = None
+
+    def columns(self) -> dict[str, Vector]:
+        """The columns by name; with several coverages, low_0, low_1, ..."""
+        named = Replay.columns(self)
+        ends = {"low": self.low, "high": self.high, "covered": self.covered, "q": self.quantiles}
+        for name, found in ends.items():
+            if found is not None and found.ndim == 1:
+                named[name] = found
+            elif found is not None:
+                named |= {f"{name}_{k}": found[:, k] for k in range(found.shape[1])}
+        return named
 
 
 class RunningBound(Protocol):

@@ -13,7 +13,8 @@ import numpy as np
 from noregret.report import paths
 from noregret.report.series import HUES, Drawn, Points, band, bars, between, hue, line, view
 from noregret.running.calibration import LEVELS, Intervals, Reliability
-from noregret.running.recording import LEVEL, NAIVE, Recording
+from noregret.running.covering import pit
+from noregret.running.recording import NAIVE, Recording
 from noregret.running.traces import Trace
 
 __all__ = ["charts"]
@@ -26,6 +27,7 @@ def charts(runs: Sequence[Recording]) -> list[Drawn]:
     """All that these runs have to show, in the order of the page."""
     made = [forecasts(runs), losses(runs), *(certificate(run, k) for k, run in enumerate(runs))]
     made += [
+        _each("intervals", runs, _intervals),  # how often they cover, how wide they are
         _each("calibration", runs, _calibrated),  # whether distributions mean what they say
         _each("coefficients", runs, _coefficient),  # the largest ones
         _each("weights", runs, _weight),  # those of a pool's experts, as bands that add up to 1
@@ -136,7 +138,7 @@ def _forecast(run: Recording, k: int) -> Drawn | None:
     curves = run.curves
     if not len(curves["forecast"]):
         return None
-    interval = f"{LEVEL:.0%} interval"
+    interval = f"{100 * run.level:g} % interval"
     spread = len(curves["low"]) > 0
     dots = "always" if run.binary else "few"
     whole = _long(curves, k) if curves["forecast"].width > 2 else _all(curves, k, dots)
@@ -178,6 +180,49 @@ def _long(curves: dict[str, Trace], k: int) -> list[Drawn]:
 
 def _reach(above: Trace, below: Trace) -> tuple[Points, Points]:
     return above.ends(greatest=True), below.ends(greatest=False)
+
+
+# Intervals ------------------------------------------------------------------------------------
+
+
+def _intervals(run: Recording, k: int) -> Drawn | None:
+    """Coverage over time beside what chance allows, widths, and where outcomes fell."""
+    share, width, p = run.curves["inside"], run.curves["width"], run.level
+    if not len(share):
+        return None
+    rows, inside = share.points()
+    off = 1.96 * np.sqrt(p * (1.0 - p) / np.maximum(np.arange(1, run.rows + 1)[rows - 1], 1))
+    chance = band(
+        "95 % by chance",
+        (rows, np.minimum(p + off, 1.0)),
+        (rows, np.maximum(p - off, 0.0)),
+        "ink",
+        quiet=True,
+    )
+    level = line("as asked", [1, run.rows], [p, p], "muted", dash="dot")
+    least = max(0.0, min(float(inside[len(inside) // 20 :].min()), p) - 0.1)
+    drawn = [chance, level, line("inside so far", rows, inside, k % HUES)]
+    views = [view("coverage", drawn, "share of outcomes inside", range=[least, 1.0])]
+    if len(width):
+        wide = [line("width", *width.points(), k % HUES)]
+        if width.width > 2:
+            wide[0] |= {"faint": True, "name": "least and greatest"}
+            wide.append(line(f"mean of {width.width:,} rows", *width.means(), k % HUES))
+        views.append(view("width", wide, "width", log=True, zero=True))
+    counted = [one for one in run.covering if one.outcomes]
+    if counted:
+        edges, heights = pit(counted)
+        axis = {"x": "quantile as issued", "fixed": [0.0, 1.0]}
+        shares = bars("share of outcomes", heights, k % HUES, edges)
+        flat = line("as it should be", [0.0, 1.0], [1.0, 1.0], "muted", dash="dot")
+        views.append(view("where outcomes fell", [shares, flat], "share / expected share", **axis))
+    return {"views": views, "note": _covered(run)}
+
+
+def _covered(run: Recording) -> str:
+    one = run.drawn
+    words = f"{100 * run.level:g} % intervals covered {100 * one.share:.1f} % of {one.outcomes:,}"
+    return f"{words} outcomes. {thinned(run.curves['inside'])}".strip()
 
 
 # Calibration ----------------------------------------------------------------------------------

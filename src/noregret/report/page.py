@@ -42,6 +42,11 @@ SECTIONS = (
         "What was lost, row by row, beside naive forecasts: lower is better.",
     ),
     ("certificate", "Certificates", CERTIFICATE),
+    (
+        "intervals",
+        "Intervals",
+        "Do they cover as often as they say? Shaded: where chance alone would leave the share.",
+    ),
     ("calibration", "Calibration", "Are as many outcomes inside each interval as promised?"),
     ("coefficients", "Coefficients", "The weight of every feature, as the learner learned."),
     ("weights", "Weights of experts", "Whom the pool trusted: the weights add up to 1."),

@@ -53,9 +53,14 @@ def between(name: str, upper: str, lower: str, colour: int | str, **more: object
     return {"kind": "band", "name": name, "c": colour, "upper": upper, "lower": lower} | more
 
 
-def bars(name: str, heights: Sequence[float] | Vector | Integers, colour: int | str) -> Drawn:
-    """A histogram over [0, 1]."""
-    edges = np.linspace(0.0, 1.0, len(heights) + 1)
+def bars(
+    name: str,
+    heights: Sequence[float] | Vector | Integers,
+    colour: int | str,
+    edges: Vector | None = None,
+) -> Drawn:
+    """A histogram over [0, 1], its bars equally wide unless edges are given."""
+    edges = np.linspace(0.0, 1.0, len(heights) + 1) if edges is None else edges
     return {"kind": "bars", "name": name, "c": colour, "dx": steps(edges), "y": numbers(heights)}
 
 

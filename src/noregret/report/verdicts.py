@@ -25,12 +25,10 @@ def section(found: Summary) -> str:
     parts = [f'<p class="verdict">{escape(headline(found))}</p>']
     parts += [f'<p class="warn">{escape(words)}</p>' for words in found.warnings]
     parts.append(_errors(found))
-    if found.intervals is not None:
-        one = found.intervals
-        parts.append(
-            f"<p>{100 * one.asked:g} % intervals: \N{PLUS-MINUS SIGN}{number(one.half_width)} on "
-            f"average; {100 * one.covered:.1f} % of outcomes were inside.</p>"
-        )
+    parts += [
+        f"<p>{one.words}; \N{PLUS-MINUS SIGN}{number(one.half_width)} on average.</p>"
+        for one in found.bands or filter(None, [found.intervals])
+    ]
     parts.append(_coming(found))
     if found.guarantee is not None:
         parts.append(f"<p>{escape(proved(found.guarantee, binary=found.binary))}</p>")

@@ -23,13 +23,16 @@ from noregret.gaussian.cores.blocks import in_blocks
 from noregret.inputs.tables import Frame, TimedFrame
 from noregret.inputs.values import outcome_table
 from noregret.learner.base import Learner
-from noregret.learner.replay import Replay, RunningBound
+from noregret.learner.replay import BandReplay, Replay, RunningBound
 from noregret.running.baselines import Baselines
+from noregret.running.covering import Covering
+from noregret.running.inside import given, proofs, within
 from noregret.running.recording import Played, Recording
 from noregret.sources.block import Block, Reading
 from noregret.sources.clock import seconds_of
 from noregret.sources.encoding import Encoding, Piece
 from noregret.types import Outcomes, Table, Vector
+from noregret.wrappers.intervals import Intervals
 from noregret.wrappers.lagged import Lagged
 
 __all__ = ["Playable", "Player", "play", "rounds_of"]
@@ -61,6 +64,7 @@ class Player:
     recording: Recording | None = None  # what a report draws, if one is wanted
     running: RunningBound | None = None  # where the bound of every round is known
     baselines: Baselines = field(default_factory=Baselines)  # the naive forecasts of these rounds
+    covering: list[Covering] = field(default_factory=list)  # of the intervals, if there are any
     latest: Frame | None = None  # the last row,
     ahead: list[Frame] = field(default_factory=list)  # and those after the last outcome
     beyond: int = 0  # rows without an outcome that are further ahead than the learner's horizon
@@ -84,7 +88,19 @@ class Player:
 
     def certificates(self) -> list[Certificate]:
         """What is proved of the learner; nothing before its first round in this run."""
-        return [] if self.certificate is None else self.learner.certificates()
+        return [] if self.certificate is None else list(proofs(self.learner))
+
+    def of_loss(self) -> list[Certificate]:
+        """What is proved of the learner's loss, and not of intervals."""
+        return [] if self.certificate is None else within(self.learner).certificates()
+
+    @property
+    def coverages(self) -> list[float]:
+        """Those of the intervals that are issued with the forecasts, as shares."""
+        found = self.learner
+        if isinstance(found, Forecaster):
+            return [found.intervals / 100.0]
+        return found._checked("coverage") if isinstance(found, Intervals) else []
 
     def play(self, piece: Piece, reading: Reading | None = None) -> Played:
         """Forecast every row, and learn those that have an outcome.
@@ -92,11 +108,11 @@ class Player:
         With a reading, rows that the learner refuses are bad rows; without one they are errors.
         """
         T = len(piece.y)
-        if not piece.frame.shape[1] and not isinstance(self.learner, Lagged | Forecaster):
+        if not piece.frame.shape[1] and not isinstance(within(self.learner), Lagged | Forecaster):
             raise SourceError(
                 "there is no feature to forecast from: give --lags, --calendar or other --features"
             )
-        played = Played.empty(T)
+        played = Played.empty(T, len(self.coverages))
         self.latest = piece.frame.part(T - 1, T)
         for start, stop, known in self._parts(piece.y):
             part, said = piece.part(start, stop), played.rows(start, stop)
@@ -118,13 +134,16 @@ class Player:
         fresh = isinstance(self.learner, Forecaster) and not self.learner.__sklearn_is_fitted__()
         replay = self.learner.replay(X, y)
         self.certificate = replay.certificate
-        said = Played.empty(len(y))
+        said = Played.empty(len(y), len(self.coverages))
         said.forecast[:], said.loss[:] = replay.forecast, replay.loss
         if isinstance(replay, ForecastReplay):
             self._issued(replay, said, y, fresh=fresh)
+        elif isinstance(replay, BandReplay) and isinstance(self.learner, Intervals):
+            self.certificate = within(self.learner).certificate()
+            said.take_ends(self.coverages, replay.low, replay.high)
         if replay.spread is not None:
             said.spread[:] = replay.spread
-            noise = getattr(_given(self.learner), "noise_var", None)
+            noise = getattr(given(self.learner), "noise_var", None)
             if noise is not None:
                 said.std[:] = np.sqrt(noise * replay.spread)
         bounds = None if running is None else running.after(replay, y)
@@ -138,6 +157,9 @@ class Player:
         self.errors += float(((y - said.forecast)[known] ** 2).sum())
         self.rounds += int(known.sum())
         self.baselines.add(y, said.forecast)
+        self.covering = self.covering or [Covering(asked) for asked in self.coverages]
+        for one, (low, high) in zip(self.covering, said.pairs()):
+            one.add(y, low, high)
         self.ahead.clear()
         return said
 
@@ -152,12 +174,13 @@ class Player:
             said.forecast[0] = math.nan  # nothing was known
         said.loss[:] = (y - said.forecast) ** 2
         if replay.low is not None and replay.high is not None:
-            said.low[:], said.high[:] = replay.low[:, -1], replay.high[:, -1]
+            said.take_ends(self.coverages, replay.low[:, -1], replay.high[:, -1])
 
     def _record(self, y: Vector, said: Played) -> None:
         if self.recording is not None:
+            self.recording.covering = self.covering
             drawn = said._asdict()
-            del drawn["bound"]
+            del drawn["bound"], drawn["ends"]
             self.recording.take(self.learner, y=y, **drawn)
 
     def _parts(self, y: Vector) -> Iterator[tuple[int, int, bool]]:
@@ -207,13 +230,15 @@ class Player:
             if self.learner.__sklearn_is_fitted__():  # else nothing is known yet
                 said.forecast[:] = self.learner.predict(self._table(part))
             return
-        normal = hasattr(_given(self.learner), "noise_var")
-        predictive = getattr(self.learner, "predictive") if normal else None  # noqa: B009  # theirs
+        normal = hasattr(given(self.learner), "noise_var")
+        predictive = within(self.learner).predictive if normal else None
         for t, row in enumerate(part.frame.values.tolist()):
             x = dict(zip(part.frame.columns, row))
             said.forecast[t] = float(self.learner.predict_one(x))
             if predictive is not None:
                 said.std[t] = predictive(x).std
+            if isinstance(self.learner, Intervals):
+                said.rows(t, t + 1).take_ends(self.coverages, *self.learner.interval_one(x))
 
 
 def play(learner: Playable, X: Table, y: Outcomes, *, name: str | None = None) -> Recording:
@@ -243,31 +268,25 @@ def play(learner: Playable, X: Table, y: Outcomes, *, name: str | None = None) -
     return recording
 
 
-def _given(learner: Playable) -> object:
-    """The learner as it was given, inside its lags."""
-    return learner.learner if isinstance(learner, Lagged) else learner
-
-
 def _running_bound(learner: Playable) -> RunningBound | None:
     """The bound of every round, of a learner as it is now; None where it is not known."""
-    now: object = learner
-    if isinstance(learner, Lagged):
-        if learner.horizon != 1:
+    now = within(learner)
+    if isinstance(now, Lagged):
+        if now.horizon != 1:
             return None
         try:
-            now = learner.learner_
+            now = now.learner_
         except NotLearnedError:
-            now = learner.learner
+            now = now.learner
     found: RunningBound | None = getattr(now, "running_bound", lambda: None)()
     return found
 
 
 def _one_by_one(learner: Playable, width: int) -> bool:
     """Whether where a replay is cut shows in the last bits of its forecasts."""
-    given = _given(learner)
-    if any(getattr(given, name, None) is not None for name in ("kernel", "budget")):
+    if any(getattr(given(learner), name, None) is not None for name in ("kernel", "budget")):
         return True
-    return in_blocks(width + len(getattr(learner, "lags", ())) + 1)
+    return in_blocks(width + len(getattr(within(learner), "lags", ())) + 1)
 
 
 def rounds_of(

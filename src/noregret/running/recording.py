@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,10 @@ from noregret.certificates import Certificate
 from noregret.errors import NotLearnedError
 from noregret.forecasting.forecaster import Forecaster
 from noregret.running.calibration import Intervals, Reliability
+from noregret.running.covering import Covering
+from noregret.running.inside import proofs, within
 from noregret.running.traces import Tail, Timeline, Trace
-from noregret.types import Vector
+from noregret.types import Matrix, Vector
 
 __all__ = ["LEVEL", "Checkpoint", "Played", "Recording"]
 
@@ -36,13 +39,28 @@ class Played(NamedTuple):
     loss: Vector
     bound: Vector
     spread: Vector
-    low: Vector  # the interval, where the learner issues one
+    low: Vector  # the interval, where the learner issues one; the widest where it issues several
     high: Vector
+    ends: Matrix  # of several coverages, each with its lower and its upper end
 
     @classmethod
-    def empty(cls, rows: int) -> Played:
+    def empty(cls, rows: int, coverages: int = 0) -> Played:
         """Nothing yet."""
-        return cls(*np.full((7, rows), math.nan))
+        forecast, std, loss, bound, spread, low, high = np.full((7, rows), math.nan)
+        ends = np.full((rows, 2 * coverages), math.nan)
+        return cls(forecast, std, loss, bound, spread, low, high, ends)
+
+    def take_ends(self, coverages: list[float], low: Any, high: Any) -> None:
+        """Put in the intervals of these coverages."""
+        widest = coverages.index(max(coverages))
+        for k in range(len(coverages)):
+            self.ends[:, 2 * k] = np.reshape(low, (-1, len(coverages)))[:, k]
+            self.ends[:, 2 * k + 1] = np.reshape(high, (-1, len(coverages)))[:, k]
+        self.low[:], self.high[:] = self.ends[:, 2 * widest], self.ends[:, 2 * widest + 1]
+
+    def pairs(self) -> Iterator[tuple[Vector, Vector]]:
+        """Lower and upper ends of every coverage."""
+        return zip(self.ends[:, 0::2].T, self.ends[:, 1::2].T)
 
     def rows(self, start: int, stop: int) -> Played:
         """Some of the rows, to be filled in here."""
@@ -88,6 +106,9 @@ class Recording:
         self.timeline = Timeline()
         self.naive = [0.0, 0.0, 0.0, 0.0]  # losses of both naive forecasts; sum of y, last y
         self.curves |= {key: Trace(DETAIL) for key in ("y", "forecast", "low", "high")}
+        self.curves |= {key: Trace(CURVE) for key in ("inside", "width")}
+        self.covering: list[Covering] = []  # of the intervals that the learner issues
+        self.drawn = Covering(LEVEL)  # of those that are drawn
         self.tail = Tail(LAST, columns=4)  # y, forecast, low, high
         self.calibration = Reliability() if binary else Intervals()
         self.checkpoints: list[Checkpoint] = []
@@ -135,6 +156,7 @@ class Recording:
             high = np.where(np.isnan(high), forecast + REACH * std, high)
         if known.any():
             self._beside(at, y, known)
+            self._cover(at, y, low, high)
         said = {"y": y, "forecast": forecast, "low": low, "high": high}
         for key, values in said.items():
             self.curves[key].add(at, values)
@@ -167,11 +189,28 @@ class Recording:
                 self.naive[k] = float(sums[-1])
             self.naive[2:] = [total + float(ys.sum()), float(ys[-1])]
 
+    def _cover(self, at: int, y: Vector, low: Vector, high: Vector) -> None:
+        """The share of outcomes inside so far, and how wide intervals are."""
+        one = self.drawn
+        one.asked = self.level
+        some = np.isfinite(y) & ~np.isnan(low) & ~np.isnan(high)
+        inside = (low <= y) & (y <= high) & some
+        before = one.outcomes - one.below - one.above
+        share = (before + np.cumsum(inside)) / np.maximum(one.outcomes + np.cumsum(some), 1)
+        self.curves["inside"].add(at, np.where(some, share, np.nan))
+        self.curves["width"].add(at, np.where(np.isfinite(high - low), high - low, np.nan))
+        one.add(y, low, high)
+
     def _thin(self) -> None:
         self.every *= 2
         self.checkpoints = [one for one in self.checkpoints if not one.row % self.every]
 
     # Reading --------------------------------------------------------------------------------
+
+    @property
+    def level(self) -> float:
+        """The coverage of the interval that is drawn: the widest, where there are several."""
+        return max((one.asked for one in self.covering), default=LEVEL)
 
     @property
     def rmse(self) -> float:
@@ -201,7 +240,7 @@ def checkpoint(learner: object, row: int) -> Checkpoint:
     weights = _asked(inner, "weights_")
     return Checkpoint(
         row,
-        tuple(_certificates(learner)[:SHOWN]),
+        tuple(_certificates(learner, SHOWN)),
         _coefficients(inner),
         None if weights is None else dict(weights),
     )
@@ -216,16 +255,18 @@ def _asked(learner: object, name: str) -> Any:
 
 
 def _inner(learner: object) -> object:
-    """The learner that learned, inside its lags."""
-    return _asked(learner, "learner_") if hasattr(learner, "lags") else learner
+    """The learner that learned, inside its intervals and its lags."""
+    found = within(learner)
+    return _asked(found, "learner_") if hasattr(found, "lags") else found
 
 
-def _certificates(learner: object) -> list[Certificate]:
+def _certificates(learner: object, most: int | None = None) -> list[Certificate]:
     """All of them; of a Forecaster that of the horizon that is played."""
     try:
         if isinstance(learner, Forecaster):
             return [learner.certificate(horizon=learner.horizon)]
-        return list(getattr(learner, "certificates", list)())
+        found = proofs(learner) if hasattr(learner, "certificates") else iter(())
+        return list(islice(found, most))
     except NotLearnedError:
         return []
 

@@ -20,6 +20,8 @@ from noregret.experts.classifier import AutoClassifier
 from noregret.forecasting.forecaster import Forecaster
 from noregret.inputs.tables import Frame
 from noregret.running.baselines import Errors
+from noregret.running.covering import LONG, Covering
+from noregret.running.inside import within
 from noregret.running.player import Player
 from noregret.wrappers.lagged import Lagged
 
@@ -36,7 +38,22 @@ class Interval:
 
     asked: float  # share of outcomes inside
     covered: float
-    half_width: float  # on average
+    half_width: float  # on average, of those that are finite
+    outcomes: int = 0  # how many were counted
+    worst: float = math.nan  # the least share inside of 500 outcomes in a row
+
+    @property
+    def words(self) -> str:
+        """A sentence.
+
+        >>> Interval(0.9, 0.897, 1.5, 12_345, 0.84).words
+        '90 % intervals covered 89.7 % of 12,345 outcomes; worst 500 in a row: 84 %'
+        """
+        many = f"{self.outcomes:,} outcomes" if self.outcomes else "outcomes"
+        said = f"{100 * self.asked:g} % intervals covered {100 * self.covered:.1f} % of {many}"
+        if self.worst != self.worst:
+            return said
+        return f"{said}; worst {LONG} in a row: {100 * self.worst:.0f} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +112,8 @@ class Summary:
     errors: list[Errors] = field(default_factory=list)  # of the forecast first, then the naive ones
     stretch: str = ""  # what the last stretch is
     auc: float = math.nan  # of probabilities, where the learner counts it
-    intervals: Interval | None = None
+    intervals: Interval | None = None  # the widest ones
+    bands: list[Interval] = field(default_factory=list)  # of every coverage
     coming: list[Next] = field(default_factory=list)
     guarantee: Guarantee | None = None
     warnings: list[str] = field(default_factory=list)
@@ -137,7 +155,7 @@ def summarise(
 
     strict : next steps need the features that are said to be known; else these are held.
     """
-    beside = player.baselines
+    beside, inner = player.baselines, within(player.learner)
     found = Summary(
         data=data,
         target=target,
@@ -146,14 +164,17 @@ def summarise(
         outcomes=player.rounds,
         mean=beside.total / beside.rows if beside.rows else math.nan,
         features=tuple(features),
-        lags=_lags(player.learner),
-        horizon=player.learner.horizon if isinstance(player.learner, Forecaster | Lagged) else 1,
+        lags=_lags(inner),
+        horizon=inner.horizon if isinstance(inner, Forecaster | Lagged) else 1,
         binary=player.binary,
         errors=beside.errors(),
         stretch=f"last {beside.stretch:,} rows",
     )
     if isinstance(player.learner, Forecaster):
         _of_series(found, player.learner, player, strict=strict)
+    found.bands = [_counted(one) for one in player.covering if one.finite]
+    if found.bands:
+        found.intervals = max(found.bands, key=lambda one: one.asked)
     if isinstance(player.learner, AutoClassifier) and player.rounds:
         found.auc = player.learner.auc_
     if player.certificate is not None:
@@ -165,6 +186,10 @@ def summarise(
             f"forecast --steps {sum(map(len, player.ahead)) or 'N'} has one for each step"
         )
     return found
+
+
+def _counted(one: Covering) -> Interval:
+    return Interval(one.asked, one.share, one.half_width, one.outcomes, one.worst)
 
 
 def _lags(learner: object) -> tuple[int, ...]:
@@ -199,7 +224,7 @@ def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: b
     ]  # a season that is longer than the past is the one before it
     found.stretch, found.left_out = scores.stretch, scores.left_out
     covered, width = float(learner.coverage_[h - 1]), float(learner.width_[h - 1])
-    if width > 0.0 or covered > 0.0:
+    if not player.covering and (width > 0.0 or covered > 0.0):  # of earlier runs only
         found.intervals = Interval(learner.intervals / 100.0, covered, width / 2.0)
     if facts.assumed:
         several = len(facts.assumed) > 1
@@ -266,7 +291,7 @@ def at(time: object) -> str:
 def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     """The first theorem that bounds the loss, per row; None where nothing is proved."""
     series = isinstance(player.learner, Forecaster)
-    found = [main] if series else player.certificates()
+    found = [main] if series else player.of_loss()
     bounds = [one for one in found if one.kind == "upper bound"] or [
         one for one in found if one.kind == "equality"
     ]
@@ -281,7 +306,7 @@ def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     models = 0
     if isinstance(player.learner, Forecaster):
         models = len(player.learner.losses_(player.learner.horizon))
-    elif (weights := _weights(player.learner)) is not None:
+    elif (weights := _weights(within(player.learner))) is not None:
         models = len(weights)
     unmet = tuple(a.text for a in one.assumptions if not a.met)
     bound = math.nan if one.bound is None else root(one.bound)

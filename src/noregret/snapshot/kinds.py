@@ -96,6 +96,7 @@ HOMES: dict[str, str] = {
     "KernelFamily": "lms.family_net.FamilyNetState",
     "KernelLMS": "lms.kernel_lms.KernelLMS",
     "KernelLayer": "lms.layer.KernelLayer",
+    "LinearQuantiles": "gradient.quantiles.LinearQuantiles",
     "AggregatingAlgorithm": "experts.aggregating.AggregatingAlgorithm",
     "Auto": "experts.auto.Auto",
     "Auto.State": "experts.auto.AutoState",

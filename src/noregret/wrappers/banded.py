@@ -10,8 +10,9 @@ from noregret.gaussian.stream import Stream
 from noregret.inputs import values
 from noregret.learner.base import Learner
 from noregret.learner.estimator import Regressor
+from noregret.learner.replay import BandReplay
 from noregret.types import Interval, Matrix, Outcome, Outcomes, Row, Table, Vector
-from noregret.wrappers.bands import BandReplay, Column
+from noregret.wrappers.bands import Column
 from noregret.wrappers.inner import Wrapper, private_copy
 from noregret.wrappers.recalibrated import Recalibrated
 from noregret.wrappers.tracked import TrackedState

@@ -1,4 +1,4 @@
-"""Where somebody else's forecasts are, and what a replay with intervals gives back."""
+"""Where somebody else's forecasts are."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from noregret.errors import FeatureError
 from noregret.inputs import values
-from noregret.learner.replay import Replay
-from noregret.types import Matrix, Row, Vector
+from noregret.types import Row, Vector
 
-__all__ = ["BandReplay", "Column"]
+__all__ = ["Column"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +43,3 @@ class Column:
         except (ValueError, IndexError, TypeError):
             raise FeatureError(f"X has no column {self.place!r}: see forecast=") from None
         return np.ascontiguousarray(found)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BandReplay(Replay):
-    """A replay with the ends that were issued, before each outcome was known.
-
-    low, high, covered: (T,), or (T, k) for k coverages; quantiles: (T, k), ascending.
-    """
-
-    low: Matrix | None = None
-    high: Matrix | None = None
-    covered: Any = None  # an array of True and False
-    quantiles: Matrix | None = None
-
-    def columns(self) -> dict[str, Vector]:
-        """The columns by name; with several coverages, low_0, low_1, ..."""
-        named = Replay.columns(self)
-        ends = {"low": self.low, "high": self.high, "covered": self.covered, "q": self.quantiles}
-        for name, found in ends.items():
-            if found is not None and found.ndim == 1:
-                named[name] = found
-            elif found is not None:
-                named |= {f"{name}_{k}": found[:, k] for k in range(found.shape[1])}
-        return named

@@ -7,7 +7,7 @@ every end was issued as its own tracker had it, which the book counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -21,35 +21,27 @@ __all__ = ["coverage_certificates", "level_certificates"]
 CONSTANTS = np.arange(at.TRACKERS) - 3.0
 
 
-def coverage_certificates(trackers: Trackers, coverages: Sequence[float]) -> list[Certificate]:
+def coverage_certificates(trackers: Trackers, coverages: Sequence[float]) -> Iterator[Certificate]:
     """Of intervals: for every coverage the identity first, then what follows from it."""
-    found = []
     for coverage in coverages:
         pair = _pair(trackers, coverage)
         title = f"{100.0 * coverage:g} % intervals"
-        found += [
-            _identity(trackers, pair, f"{title}, coverage identity"),
-            *(_identity(trackers, [l], f"{title}, {_side(trackers, l)}") for l in pair),
-            _rate(trackers, pair, f"{title}, rate of coverage"),
-            _best_tracker(trackers, pair, f"{title}, best tracker"),
-            _best_constant(trackers, pair, f"{title}, best constant"),
-            *_windows(trackers, pair, title),
-        ]
-    return found
+        yield _identity(trackers, pair, f"{title}, coverage identity")
+        yield from (_identity(trackers, [l], f"{title}, {_side(trackers, l)}") for l in pair)
+        yield _rate(trackers, pair, f"{title}, rate of coverage")
+        yield _best_tracker(trackers, pair, f"{title}, best tracker")
+        yield _best_constant(trackers, pair, f"{title}, best constant")
+        yield from _windows(trackers, pair, title)
 
 
-def level_certificates(trackers: Trackers) -> list[Certificate]:
+def level_certificates(trackers: Trackers) -> Iterator[Certificate]:
     """Of quantiles: the same for every level."""
-    found = []
     for l, level in enumerate(trackers.levels.tolist()):
         title = f"quantile {level:g}"
-        found += [
-            _identity(trackers, [l], f"{title}, coverage identity"),
-            _rate(trackers, [l], f"{title}, rate of coverage"),
-            _best_tracker(trackers, [l], f"{title}, best tracker"),
-            _best_constant(trackers, [l], f"{title}, best constant"),
-        ]
-    return found
+        yield _identity(trackers, [l], f"{title}, coverage identity")
+        yield _rate(trackers, [l], f"{title}, rate of coverage")
+        yield _best_tracker(trackers, [l], f"{title}, best tracker")
+        yield _best_constant(trackers, [l], f"{title}, best constant")
 
 
 def _pair(trackers: Trackers, coverage: float) -> list[int]:

@@ -17,9 +17,9 @@ from noregret.gaussian.stream import Stream
 from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import Learner
-from noregret.learner.replay import Replay
+from noregret.learner.replay import BandReplay, Replay
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
-from noregret.wrappers.bands import BandReplay, Column
+from noregret.wrappers.bands import Column
 from noregret.wrappers.coverage import coverage_certificates, level_certificates
 from noregret.wrappers.inner import certificates_of, space_of
 from noregret.wrappers.lagged import Lagged
@@ -261,10 +261,10 @@ class TrackedState:
 
     def main(self) -> Certificate:
         """The first certificate."""
-        return self.own()[0]
+        return next(self.own())
 
-    def own(self) -> list[Certificate]:
-        """The statements about the ends."""
+    def own(self) -> Iterator[Certificate]:
+        """The statements about the ends, one after the other."""
         trackers = self.trackers
         if self.waiting:  # of all rounds whose outcome is known, also of those that wait
             trackers = trackers.copy()
@@ -277,7 +277,7 @@ class TrackedState:
     def certificates(self) -> list[Certificate]:
         """The statements about the ends, then the learner's."""
         made = self.learner is not None and hasattr(self.learner, "certificates")
-        return self.own() + (certificates_of(self.learner) if made else [])  # type: ignore[arg-type]  # shown above
+        return [*self.own(), *(certificates_of(self.learner) if made else [])]  # type: ignore[arg-type]  # shown above
 
 
 def _rows(X: Table) -> Iterator[Row]:
