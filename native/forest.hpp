@@ -3,9 +3,9 @@
 //
 // A node's learner sees z = (1, (x_1 - o_1)/c_1, ...), o the first input and c_j feature j's first
 // distance above 0 from it: any unit will do, and fixed experts stay fixed.  Where nodes are means,
-// z = 1.  It says its mean m = w'z, clipped to the outcomes seen.  A new leaf's prior has as mean
-// the weights of the node beside it; a node that is put above another has a copy of that one's
-// learner, for the inputs of the one were those of the other.
+// z = 1.  It says its mean m = w'z, clipped to the outcomes seen; before there are any, 0.  A root's
+// prior has as mean the first outcome, that of a new leaf the weights of the node beside it; a node
+// that is put above another has a copy of that one's learner, for they have had the same inputs.
 //
 // `look` writes nothing but scratch; `settle` learns the round that was looked at.
 #pragma once
@@ -80,7 +80,7 @@ class Forest {
         Block sums = book();
         double loss = (y - g_) * (y - g_), mix = 0.0, eta = sums(mixing::RATE, 0);
         if (size() == 0) {
-            begin();
+            begin(y);
             sums(FIRST, 0) = loss;
         }
         keep_units();
@@ -239,10 +239,11 @@ class Forest {
         nodes_.reserve(2 * needed * COLUMNS);
     }
 
-    // The first round: one leaf per tree.
-    void begin() {
+    // The first round: one leaf per tree, whose prior has as mean the first outcome.
+    void begin(double y) {
         for (Size j = 0; j < set_.features; ++j) units()(0, j) = x_[std::size_t(j)];
         for (Size k = 0; k < set_.trees; ++k) {
+            leaf(k)(0, set_.width()) = std::sqrt(set_.precision) * y;
             append(leaf(k), 0.0);
             walks_[std::size_t(k)].path.push_back(k);
         }

@@ -1,24 +1,22 @@
 """Mondrian: random trees that grow by x alone, with ridge in every node, mixed over all prunings.
 
-A tree splits boxes of inputs at random times (Roy and Teh 2009; Lakshminarayanan, Roy and Teh 2014),
-and a pruning pays for a tree's time: P(go on below a node) = exp(-price (its time - its parent's)).
+A tree splits boxes of inputs at random times (Roy and Teh 2009; Lakshminarayanan, Roy and Teh
+2014), and a pruning pays for it: P(go on below a node) = exp(-price (its time - its parent's)).
 With this prior the evidence of all prunings stays what it was when a split is put in anywhere, so
 that mixes telescope and the Aggregating Algorithm's bound holds for the tree as it is at the end.
-docs/theory.md, section 20, has the proof; native/mondrian.hpp, prunings.hpp and forest.hpp the rounds.
+docs/theory.md has the proof; native/mondrian.hpp, prunings.hpp and forest.hpp have the rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from noregret._native import mixing, mondrian
 from noregret._native.mondrian import COLUMNS, FIRST, TIME, WIDENED, Forest
 from noregret._native.rows import ForestRounds, RenewedRounds
-from noregret.certificates import SQUARE, Audit, Certificate, rounding
+from noregret.certificates import Audit, Certificate, rounding
 from noregret.declare.fields import Array, Count, Group, Part, Real, Truth, require
 from noregret.declare.parameters import Parameter, Whole
 from noregret.errors import NumericalError
@@ -31,7 +29,7 @@ from noregret.learner.estimator import Regressor
 from noregret.learner.saving import revived
 from noregret.learner.state import VectorState
 from noregret.losses import LARGEST, Game, game
-from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Matrix, Outcome, Outcomes, Vector
 
 __all__ = ["Mondrian"]
 
@@ -198,19 +196,17 @@ class MondrianState(VectorState):
         paid = first + potential  # in the very first round all prunings lose the same
         t = self._totals(book, widened, paid)
         trees = f"mean over {self.growth.trees} trees of"
-        nats = "(hi-lo)^2/2 ln 1/p_P"
         evidence = f"{trees} -1/eta ln sum_P p_P exp(-eta L_P), eta = {t.rate:.6g}"
-        cell = "min_w (sum (y - w'z)^2 + a|w - w_0|^2) + sum (hi_t - lo_t)^2 (1 - 1/d_t)"
+        cells = (
+            "sum over their cells of [min_w (sum (y - w'z)^2 + a|w - w_0|^2) + sum (hi_t - lo_t)^2 "
+            "(1 - 1/d_t), or what ridge cost more in rounds with y beyond [lo_t, hi_t], the "
+            "outcomes before]"
+        )
+        best, price_in_nats = f"{trees} min over prunings P of", "(hi-lo)^2/2 ln 1/p_P"
         below = [
-            ("", course + first, price + first, f"{trees} min over prunings P of (L_P + {nats})"),
+            ("", course + first, price + first, f"{best} (L_P + {price_in_nats})"),
             (", mixture form", course + first, paid, evidence),
-            (
-                " and ridge in every cell",
-                fit,
-                linear,
-                f"{trees} min over prunings P of (sum over their cells of [{cell}, or what ridge "
-                f"cost more in rounds with y beyond [lo_t, hi_t], the outcomes before] + {nats})",
-            ),
+            (" and ridge in every cell", fit, linear, f"{best} ({cells} + {price_in_nats})"),
         ]
         found = [
             stated(
@@ -235,7 +231,8 @@ class MondrianState(VectorState):
             statement=f"sum_t mix_t{fell} = {evidence}",
             scale=found[0].scale,
         )
-        return [*found, telescopes, every_round(t)]
+        mix = f"{trees} -1/eta ln sum_P weight_P exp(-eta loss_tP)"
+        return [*found, telescopes, every_round(t, mix)]
 
     def _totals(self, book: Matrix, widened: float, paid: float) -> PoolTotals:
         """The book as that of a pool, with a check of the trees against it."""
@@ -259,11 +256,11 @@ class Mondrian(Regressor, OnlineLearner[MondrianState]):
         sum (y - g)^2 <= mean over trees of min_P (L_P + (hi-lo)^2/2 ln 1/p_P)
 
     and every L_P is at most that of the best linear function in each cell, plus what ridge costs.
-    Features may be in any unit and about any origin, outcomes in any unit.  Same seed, same bits.
+    Features and outcomes may be in any unit and about any origin.  Same seed, same bits.
 
-    Cost: 7 n^2 flops for each node on the paths of x, 65 per tree at most, some 15 as a rule; memory
-    n^2 + 4 n numbers for each of up to `max_nodes` nodes.  When there are so many, trees stop
-    splitting and go on learning; the bound speaks of the trees as they are.
+    Cost: 7 n^2 flops for each node on the paths of x, 65 per tree at most, some 15 as a rule;
+    memory n^2 + 4 n numbers for each of up to `max_nodes` nodes.  When there are so many, trees
+    stop splitting and go on learning; the bound speaks of the trees as they are.
 
     Parameters
     ----------
@@ -272,7 +269,7 @@ class Mondrian(Regressor, OnlineLearner[MondrianState]):
     node : "ridge", on all features, or "mean".
     prior_precision : a: what a unit of squared weight costs in a cell, on features
         z = (1, (x_1 - o_1)/c_1, ...): o the first x, c_j the first distance above 0 from it.
-        A new cell starts from the weights w_0 of the cell beside it.
+        A new cell starts from the weights w_0 of the cell beside it, the first one from y_1.
     price : of a unit of a tree's time, in nats; the larger, the fewer and larger the cells.
     max_nodes : of all trees together.
     seed : of the trees.

@@ -222,7 +222,9 @@ def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
     )
 
 
-def every_round(t: PoolTotals) -> Certificate:
+def every_round(
+    t: PoolTotals, mix: str = "-1/eta ln sum_j weight_j exp(-eta loss_tj)"
+) -> Certificate:
     """The inequality behind the bound, in its worst round: loss_t <= mix_t."""
     spoken = t.worst_round > 0
     return Certificate.of(
@@ -233,7 +235,7 @@ def every_round(t: PoolTotals) -> Certificate:
         comparator=0.0,
         bound=0.0,
         statement=(
-            "max_t (loss_t - mix_t) <= 0, mix_t = -1/eta ln sum_j weight_j exp(-eta loss_tj), in "
+            f"max_t (loss_t - mix_t) <= 0, mix_t = {mix}, in "
             f"units of the round's losses or 1/eta; worst in round {t.worst_round}"
         ),
         assumptions=(Assumption(f"{t.rounds - t.outside} rounds had y in the range", met=True),),
