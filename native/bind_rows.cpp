@@ -161,6 +161,7 @@ void bind_rows(nb::module_& m) {
     nb::class_<SparseRounds, Rounds>(r, "SparseRounds").def(nb::init<Reader&, O, O>());
     bind_pool_rounds(r);
     bind_net_rounds(r);
+    bind_forest_rounds(r);
 }
 
 }  // namespace noregret

@@ -412,6 +412,10 @@ CASES: dict[str, Case] = {
         predict=issue,
         learn=settle,
     ),
+    "mondrian": Case(lambda: nr.Mondrian(trees=2, price=1.0, max_nodes=30, seed=5), mappings),
+    "mondrian, means": Case(
+        lambda: nr.Mondrian((-1.5, 2), trees=3, node="mean", prior_precision=0.5), arrays
+    ),
     "lagged": Case(lambda: nr.Lagged(nr.AAR(0.3), [1, 4]), mappings),
     "lagged, horizon 3": Case(lambda: nr.Lagged(nr.Ridge(0.3, drift=0.01), [2], 3), arrays),
 }

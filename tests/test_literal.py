@@ -22,6 +22,7 @@ from literal import (
     is_true,
     sides,
 )
+from literal_trees import MondrianWorld
 from noregret.reference.continuum import layer_one
 
 QUICK, FULL = 6, 300
@@ -295,6 +296,17 @@ def ridge_mixture(rng: np.random.Generator) -> Case:
     return learner.certificates(), world, float((y**2).sum())
 
 
+def mondrian(rng: np.random.Generator) -> Case:
+    X, y = stream(rng, int(rng.integers(1, 9)))
+    span = None if rng.random() < 0.5 else (float(y.min()) - 0.1, float(y.max()) + 0.1)
+    how = {"trees": int(rng.integers(1, 4)), "price": float(rng.choice([0.1, 1.0]))}
+    node, a = str(rng.choice(["ridge", "mean"])), 10.0 ** rng.uniform(-2, 1)
+    learner = nr.Mondrian(span, node=node, prior_precision=a, **how)
+    g = played(learner, X, y)
+    world = MondrianWorld(X, y, g, span=span, a=a, linear=node == "ridge", **how)
+    return learner.certificates(), world, float((y**2).sum())
+
+
 def kernel_lms(rng: np.random.Generator) -> Case:
     X, y = stream(rng)
     eta = float(rng.uniform(0.1, 0.9))
@@ -334,7 +346,7 @@ CASES = {
     maker.__name__: maker
     for maker in (
         gaussian, merged, weighted, budget, pool, log_pool, weighted_means, pool_of_learners, auto,
-        delayed, safe_oslog, ridge_mixture, kernel_lms, net, binary,
+        delayed, safe_oslog, ridge_mixture, mondrian, kernel_lms, net, binary,
     )
 }  # fmt: skip
 

@@ -58,6 +58,12 @@ MODELS = {
         "20 cores of 3.5 n^2 flops per round, 50 n^2 numbers",
         ("outcome_range", "kernels"),
     ),
+    "mondrian": Model(
+        "experts.mondrian.Mondrian",
+        "loss <= mean over trees of the best pruning's + (hi - lo)^2/2 ln 1/p, ridge in each cell",
+        "7 n^2 flops per node on a path, some 75 a round; n^2 numbers per node",
+        ("outcome_range", "trees", "node", "prior_precision", "price", "max_nodes", "seed"),
+    ),
     "ridge-mixture": Model(
         "experts.ridge_mixture.RidgeMixture",
         "loss <= L(f) + 2.13 Y c|f| sqrt(T) + c^2|f|^2 + 2Y^2 ln(k(k+1)) for every f, any T",

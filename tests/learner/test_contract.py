@@ -61,6 +61,8 @@ LEARNERS = [
     nr.OSLOG(0.3, passes=3, floor=1e-3),
     nr.SafeOSLOG(0.5, 2.0, outcome_range=1.0),
     nr.RidgeMixture(2.0, precisions=5),
+    nr.Mondrian(trees=3, price=1.0, max_nodes=60, seed=2),
+    nr.Mondrian((-3.0, 2.0), node="mean", prior_precision=0.3),
     nr.MLpol([nr.AAR(0.3), nr.Ridge(2.0, clip=1.0)], loss="absolute"),
     nr.BOA(nr.over(nr.AAR, prior_precision=[0.1, 3.0])),
     nr.AutoClassifier(),

@@ -149,7 +149,7 @@ def test_no_two_arrays_of_a_state_overlap(name: str) -> None:
     """An array that is a view of another one parts from it in a copy."""
     learner = extended(ALL[name], 5)
     held = [a for a in arrays_of(learner) if a.size and a.dtype == np.float64]
-    assert held or name == "pool of names"
+    assert held or name == "pool of names" or name.startswith("mondrian")  # in memory of its own
     for one, other in itertools.combinations(held, 2):
         assert not np.may_share_memory(one, other), (one.shape, other.shape)
 

@@ -26,6 +26,7 @@ BINARY = (  # all but exact averaging, which takes long
 NET = ("lms/test_bounds_net.py", "lms/test_klms.py", "lms/test_klms_hostile.py")
 GRID = ("test_native.py", "experts/test_auto.py", "experts/test_bounds_pools.py")
 CLOUD = ("test_native.py", "glm/test_bounds_binary.py")
+TREES = ("experts/test_mondrian.py",)
 ROWS = ("test_native.py", "learner/test_one_by_one.py")
 CASCADE = ("gaussian/test_cascade.py",)
 PLAIN = ("experts/test_pool_rounds.py", *POOL)
@@ -1009,6 +1010,46 @@ MUTANTS = {
                 "(y <= book(RANGE, 1) && eta",
                 "outcomes below the range",
             ),
+        ],
+    ),
+    "native/mondrian.hpp": (
+        TREES,
+        [
+            ("off > 0.0 ? off / sides[j] : 0.0", "off", "boxes in units of the caller's"),
+            ("dice.exponential() / total", "dice.exponential()", "a rate that does not matter"),
+            ("time < smaller(nodes(v, TIME), LATEST)", "time < LATEST", "a split after its child"),
+            ("deep <= DEEPEST", "deep >= 0", "paths of any length"),
+            (
+                "<= nodes(v, CUT) ? LEFT : RIGHT",
+                "<= nodes(v, CUT) ? RIGHT : LEFT",
+                "sides of a cut",
+            ),
+            ("return reached == N;", "return true;", "nodes that belong to no tree"),
+            ("below[BIRTH] != node[TIME]", "false", "children born at another time"),
+        ],
+    ),
+    "native/prunings.hpp": (
+        TREES,
+        [
+            ("{ return -life; }", "{ return -0.5 * life; }", "a price that is not that of time"),
+            ("(eta < INF ? eta * gain : 0.0)", "0.0", "weights that stay at the prior"),
+            ("smaller(lost + gain, below)", "smaller(lost, below)", "the limit forgets the past"),
+            ("return -potential(eta, life, 0.0, -gain);", "return gain;", "a gain lifted as it is"),
+            ("node[GAIN] = paid - below;", "", "gains of the eta before"),
+            ("if (paid + stop < here.price)", "if (paid < here.price)", "a stop without its price"),
+        ],
+    ),
+    "native/forest.hpp": (
+        TREES,
+        [
+            ("walk.splits ? walk.path.back() : -1", "-1", "leaves that begin at 0"),
+            ("gain = node[LEFT] == 0.0 ? 0.0 :", "gain = true ? gain :", "a gain not lifted"),
+            ("node[GAIN] = weights.gain + (lost - below);", "", "weights that never move"),
+            ("leaf(k)(0, set_.width()) = std::sqrt(set_.precision) * y;", "", "an origin at 0"),
+            ("if (began()) primal::accumulate", "primal::accumulate", "the first round twice"),
+            ("(1.0 - 1.0 / (root * root))", "(1.0 - 1.0 / root)", "a charge too small"),
+            ("        node[HEIGHT] += 1.0;\n", "", "heights of split leaves"),
+            ("size() + 2 * set_.trees <= set_.cap", "true", "more nodes than allowed"),
         ],
     ),
     "native/lock.hpp": (

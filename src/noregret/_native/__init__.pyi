@@ -14,6 +14,7 @@ from noregret._native import ledger as ledger
 from noregret._native import lms as lms
 from noregret._native import margin as margin
 from noregret._native import mixing as mixing
+from noregret._native import mondrian as mondrian
 from noregret._native import newton as newton
 from noregret._native import particles as particles
 from noregret._native import primal as primal

@@ -22,6 +22,9 @@ class AutoRounds(Rounds):
         /,
     ) -> None: ...
 
+class ForestRounds(Rounds):
+    def __init__(self, arg0: Reader, arg1: object, /) -> None: ...
+
 class GaussianRounds(Rounds):
     def __init__(
         self, arg0: Reader, arg1: object, arg2: object, arg3: object, arg4: bool, /

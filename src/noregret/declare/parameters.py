@@ -386,6 +386,14 @@ PARAMETERS: dict[str, Parameter] = {
         Whole(1, 60, "a whole number from 1 to 60"),
         "how many prior precisions, each twice the last",
     ),
+    "trees": Parameter(Whole(1, 1000, "a whole number from 1 to 1000"), "how many trees"),
+    "node": Parameter(Choice(("ridge", "mean")), "what forecasts in a cell: ridge or mean"),
+    "price": Parameter(
+        Number(1e-6, 1e6, "a number from 1e-6 to 1e6"), "of a unit of a tree's time, in nats"
+    ),
+    "max_nodes": Parameter(
+        Whole(1, 2**40, "a whole number of at least 1"), "how many nodes all trees may have"
+    ),
     "copies": Parameter(Flag(), "a copy of the learner for each forecast that waits"),
     "max_pending": Parameter(
         Whole(1, 2**53, "a whole number of at least 1"), "how many forecasts may wait"

@@ -17,7 +17,7 @@ from noregret.experts.pool import PoolTotals
 from noregret.losses import Game
 from noregret.types import Vector
 
-__all__ = ["certified", "statements", "tracking"]
+__all__ = ["certified", "every_round", "stated", "statements", "tracking"]
 
 EACH_ROUND = "every round"
 
@@ -40,7 +40,7 @@ def statements(game: Game, t: PoolTotals) -> list[Certificate]:
         found = [_best_expert(game, t), _mixture(game, t)] if t.share == 0.0 else []
     if t.share > 0.0:
         found += [_fixed_share(game, t), _best_expert(game, t)]
-    return found if game.kind == LIKELIHOOD else [*found, _each_round(t)]
+    return found if game.kind == LIKELIHOOD else [*found, every_round(t)]
 
 
 def _paid(game: Game) -> str:
@@ -75,7 +75,7 @@ def _range(game: Game, t: PoolTotals) -> Assumption:
     return Assumption(text, met=t.outside == 0)
 
 
-def _state(
+def stated(
     game: Game,
     t: PoolTotals,
     name: str,
@@ -87,6 +87,7 @@ def _state(
     more: Iterable[Assumption] = (),
     audit: tuple[Audit, ...] = (),
 ) -> Certificate:
+    """A statement about the pool's loss, with what rounds beyond a learned range cost."""
     learned = game.learned
     return Certificate.of(
         name=name,
@@ -128,7 +129,7 @@ def _kept(t: PoolTotals) -> str:
 
 def _best_expert(game: Game, t: PoolTotals) -> Certificate:
     """Vovk 1990, 1998: loss <= L_j + (1/eta) ln(1/p_j) for every j."""
-    return _state(
+    return stated(
         game,
         t,
         "Fixed Share, one expert" if t.share > 0.0 else "Aggregating Algorithm",
@@ -141,7 +142,7 @@ def _best_expert(game: Game, t: PoolTotals) -> Certificate:
 
 def _mixture(game: Game, t: PoolTotals) -> Certificate:
     """Sharper: loss <= -(1/eta) ln sum_j p_j exp(-eta L_j), the whole pool at once."""
-    return _state(
+    return stated(
         game,
         t,
         "Aggregating Algorithm, mixture form",
@@ -173,7 +174,7 @@ def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
     prices = f"1/s for each switch, 1/(1-s+s p_j) for each other round), s = {t.share:.6g}"
     if t.falling:
         prices = "t+1 for a switch after round t, (t+1)/t for staying after it)"
-    return _state(
+    return stated(
         game,
         t,
         "Fixed Share",
@@ -205,7 +206,7 @@ def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
     extra, _, within = _averaging(game, t)
     price = nats / t.rate + extra
     even = np.allclose(t.log_prior, -math.log(N), rtol=0.0, atol=1e-12)
-    return _state(
+    return stated(
         game,
         t,
         f"Fixed Share, {k} switches",
@@ -221,7 +222,9 @@ def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
     )
 
 
-def _each_round(t: PoolTotals) -> Certificate:
+def every_round(
+    t: PoolTotals, mix: str = "-1/eta ln sum_j weight_j exp(-eta loss_tj)"
+) -> Certificate:
     """The inequality behind the bound, in its worst round: loss_t <= mix_t."""
     spoken = t.worst_round > 0
     return Certificate.of(
@@ -232,7 +235,7 @@ def _each_round(t: PoolTotals) -> Certificate:
         comparator=0.0,
         bound=0.0,
         statement=(
-            "max_t (loss_t - mix_t) <= 0, mix_t = -1/eta ln sum_j weight_j exp(-eta loss_tj), in "
+            f"max_t (loss_t - mix_t) <= 0, mix_t = {mix}, in "
             f"units of the round's losses or 1/eta; worst in round {t.worst_round}"
         ),
         assumptions=(Assumption(f"{t.rounds - t.outside} rounds had y in the range", met=True),),
@@ -257,7 +260,7 @@ def _averaging(game: Game, t: PoolTotals) -> tuple[float, str, tuple[Assumption,
 def _exponential_weights(game: Game, t: PoolTotals) -> Certificate:
     """Kivinen and Warmuth 1999 for an exp-concave rate; else Hoeffding's for bounded losses."""
     extra, more, within = _averaging(game, t)
-    return _state(
+    return stated(
         game,
         t,
         "exponential weights" + (", bounded losses" if extra else ""),
@@ -290,7 +293,7 @@ def chain(game: Game, t: PoolTotals, cells: Cells) -> list[Certificate]:
         return []
     total, name, c, price = best
     return [
-        _state(
+        stated(
             game,
             t,
             f"the pool and {c.name}",

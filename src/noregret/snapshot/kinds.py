@@ -108,6 +108,7 @@ HOMES: dict[str, str] = {
     "ExponentialWeights": "experts.aggregating.ExponentialWeights",
     "Game": "losses.Game",
     "MLpol": "experts.rules.MLpol",
+    "Mondrian": "experts.mondrian.Mondrian",
     "Pool": "experts.pool.Pool",
     "RegretPool": "experts.regret_pool.RegretPool",
     "ConvexLoss": "experts.convex.ConvexLoss",
