@@ -33,7 +33,7 @@ LOOSE = {
     "logistic": lambda: nr.BayesianLogistic(0.5),
     "callable": lambda: nr.AAR(drift=lambda t: 1.0 / t),
     "auto": nr.Auto,
-    "pool": lambda: nr.AggregatingAlgorithm([nr.AAR(), nr.Ridge(2.0)], bound=4.0),
+    "pool": lambda: nr.AggregatingAlgorithm([nr.AAR(), nr.Ridge(2.0)], outcome_range=(-1, 2)),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Self
@@ -15,6 +15,7 @@ from noregret.errors import InputError, MergeError, NumericalError, abbreviated
 from noregret.fleet.certified import Certificates, certified
 from noregret.fleet.keyed import Keyed
 from noregret.fleet.keys import Keys, index_for, read_keys, settled
+from noregret.fleet.replay import FleetReplay, Part, replay
 from noregret.types import Integers, Outcomes, Table, Vector
 
 __all__ = ["Fleet"]
@@ -132,6 +133,34 @@ class Fleet(Keyed):
                 _same_length(read, len(xs))
                 forecasts: Vector = self._store.predict(index.find(read), xs, beyond)
         return forecasts
+
+    def replay(
+        self,
+        data: Any,
+        *,
+        key: str,
+        target: str,
+        features: Sequence[str] | None = None,
+        query: str | None = None,
+        each: Callable[[Part, Vector], object] | None = None,
+    ) -> FleetReplay:
+        """Forecast and learn all rows of a frame, of Arrow batches or of a file, in their order.
+
+        data : a frame of pandas, Polars or Arrow; whatever streams Arrow batches (a relation of
+            DuckDB, a reader); or the name of a Parquet, Arrow, CSV or JSON lines file, or
+            "duckdb:file.db" with a query.  Files and streams are read in bounded memory.
+        key, target, features : columns; features are all others where none are named.
+        each : called with every `Part` and its forecasts.
+
+        A frame is learned whole or not at all, a file piece by piece.  Rows without an outcome are
+        forecast and not learned.  Keys of CSV, JSON lines and databases are texts.
+
+        >>> import noregret as nr, pandas as pd
+        >>> sales = pd.DataFrame({"shop": ["a", "b", "a"], "one": 1.0, "units": [2.0, 5.0, 2.0]})
+        >>> nr.Fleet(nr.AAR()).replay(sales, key="shop", target="units").forecast
+        array([0.        , 0.        , 0.66666667])
+        """
+        return replay(self, data, key=key, target=target, features=features, query=query, each=each)
 
     # Certificates ---------------------------------------------------------------------------
 
