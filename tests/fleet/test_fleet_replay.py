@@ -40,7 +40,7 @@ def test_frames_and_batches(kind) -> None:
         "polars": lambda: pl.from_pandas(frame),
         "arrow": lambda: table,
         "reader": lambda: table.to_reader(max_chunksize=77),
-        "duckdb": lambda: duckdb.sql("SELECT * FROM frame"),
+        "duckdb": lambda: duckdb.from_arrow(table),
         "batches": lambda: table.to_batches(max_chunksize=33),
     }[kind]()
     fleet, seen = nr.Fleet(nr.AAR(0.5)), []

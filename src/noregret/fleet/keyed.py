@@ -36,12 +36,12 @@ class Keyed:
                 f"learner = {abbreviated(learner)} has learned something, which every key would "
                 "count as its own: give one that has not, as sklearn.base.clone makes it"
             )
+        self._learner: Any = learner
         plan = plan_of(learner)
         self._lock = new_lock()
-        self._learner: Any = learner
         self._index: Index | None = None
         self._clock = 0.0
-        workers, like = _threads(threads), self._learner
+        workers, like = _threads(threads), self.learner
         # The same calls, whatever it is.
         self._store: Any = Loose(like) if plan is None else Packed(like, plan, workers)
 

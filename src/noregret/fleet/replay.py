@@ -188,5 +188,5 @@ def parts_of_source(
             if None in own:
                 place = int(piece.places[own.index(None)])
                 raise reading.fail(f"{reading.unit} {place:,} has no {key!r}: every row needs one")
-            yield Part(own, piece.frame, piece.y, piece.places)  # type: ignore[arg-type]
+            yield Part(own, piece.frame, piece.y, piece.places)
     encoding.finish(reading)
