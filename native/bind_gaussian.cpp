@@ -28,7 +28,9 @@ void bind_gaussian(nb::module_& m) {
     CONSTANT(l, layout, OUTCOME), CONSTANT(l, layout, BUSY);
     l.attr("OVERFLOW") = int(layout::OVERFLOWS);  // a macro of the C library has this name
     CONSTANT(l, layout, RIDGE), CONSTANT(l, layout, CLIPPED), CONSTANT(l, layout, AAR);
-    CONSTANT(l, layout, BAYES), CONSTANT(l, layout, STUDENT);
+    CONSTANT(l, layout, BAYES), CONSTANT(l, layout, STUDENT), CONSTANT(l, layout, AROUND);
+    CONSTANT(l, layout, LAST), CONSTANT(l, layout, MIDRANGE), CONSTANT(l, layout, LOW);
+    CONSTANT(l, layout, HIGH);
     CONSTANT(l, layout, LARGEST_FEATURE), CONSTANT(l, layout, LARGEST_OUTCOME);
     CONSTANT(l, layout, EXACT_INTEGER);
 

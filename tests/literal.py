@@ -18,6 +18,7 @@ import numpy as np
 
 from noregret.certificates import Certificate
 from noregret.reference import logistic
+from noregret.reference.hints import hints
 
 FIXED = re.escape("min_w (sum (y - w'x)^2 + a|w|^2)")
 MOVING = re.escape(
@@ -57,6 +58,10 @@ PHRASES: list[tuple[str, str]] = [
     (FIXED, "V"), (MOVING, "V"), (FUNCTION, "V"), (FUNCTIONS, "V"), (MERGED, "V"),
     (r"ln det\(I \+ (?:X'X|K|Z'Z)/a\)", "LOGDET"),
     (r"sum ln d\b", "LOGDET"),
+    (r"sum \(y - h\)\^2 \(1 - 1/d\)", "HINT_CHARGE"),
+    (r"sum \(d - 1\) \(g - h\)\^2", "HINT_RELIEF"),
+    (r"(?:each learner's )?\|y_1\|\^2 \(1 - 1/d_1\)", "OPENING"),
+    (r"\(sum_k D_k\^2\)", "D2"), (r"m D\^2", "D2"), (r"D\^2", "D2"),
     (r"sum \(1 - 1/d\)", "LEVERAGE"),
     (r"sum y\^2 \(1 - 1/d\)", "CHARGE"),
     (r"sum \(d - 1\) g\^2", "RELIEF"),
@@ -158,10 +163,10 @@ class GaussianWorld(World):
     def __init__(
         self, K: np.ndarray, y: np.ndarray, g: np.ndarray, *, S: np.ndarray, X: np.ndarray,
         a: float, clip: float | None = None, noise: float = 1.0, parts: Any = None,
-        weights: np.ndarray | None = None,
+        weights: np.ndarray | None = None, hint: float | str = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.K, self.X, self.a, self.S = K, X, a, S
+        self.K, self.X, self.a, self.S, self.hint = K, X, a, S, hint
         self.full = K  # of a budget, the kernel that its features stand for
         self.y = y.reshape(len(y), -1)
         self.g = g.reshape(len(y), -1)
@@ -209,6 +214,24 @@ class GaussianWorld(World):
 
     def RELIEF(self) -> float:
         return ((self.d - 1.0)[:, None] * (self.m / self.d[:, None]) ** 2).sum()
+
+    def off(self) -> np.ndarray:
+        """y - h."""
+        return np.vstack([self.y[part] - hints(self.y[part], self.hint) for part in self.parts])
+
+    def HINT_CHARGE(self) -> float:
+        return (self.off() ** 2 * (1.0 - 1.0 / self.d)[:, None]).sum()
+
+    def HINT_RELIEF(self) -> float:
+        return ((self.d - 1.0)[:, None] * (self.off() - self.y + self.g) ** 2).sum()
+
+    def OPENING(self) -> float:
+        firsts = [part[0] for part in self.parts]
+        return (self.y[firsts] ** 2 * (1.0 - 1.0 / self.d[firsts])[:, None]).sum()
+
+    def D2(self) -> float:
+        opens = [part[0] for part in self.parts] if isinstance(self.hint, str) else []
+        return (np.abs(np.delete(self.off(), opens, axis=0)).max(axis=0, initial=0.0) ** 2).sum()
 
     def WEIGHTED(self) -> float:
         return ((self.y - self.m) ** 2 / self.d[:, None]).sum()

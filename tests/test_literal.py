@@ -66,13 +66,14 @@ def gaussian(rng: np.random.Generator) -> Case:
     q = float(rng.choice([0.0, 0.1, 2.0]))
     kernel = "rbf" if rng.random() < 0.4 else None
     options = {"drift": q, "kernel": kernel}
+    hint = [0.0, 0.0, 2.5, "last", "midrange"][rng.integers(5)]
     if kernel is None and rng.random() < 0.3:
         options["fit_intercept"] = True
     make: Callable = [
         lambda: nr.Ridge(a, **options),
         lambda: nr.Ridge(a, clip=clip, **options),
         lambda: nr.BayesianRidge(a, noise_var=noise, **options),
-        lambda: nr.AAR(a, **options),
+        lambda: nr.AAR(a, hint=hint, **options),
     ][kind]
     learner = make()
     outcomes = y
@@ -84,7 +85,7 @@ def gaussian(rng: np.random.Generator) -> Case:
     Z = np.column_stack([np.ones(T), X]) if options.get("fit_intercept") else X
     S = 1.0 / a + q * np.arange(T)
     world = GaussianWorld(
-        rbf(X) if kernel else Z @ Z.T, outcomes, g, S=S, X=Z, a=a, clip=clip, noise=noise
+        rbf(X) if kernel else Z @ Z.T, outcomes, g, S=S, X=Z, a=a, clip=clip, noise=noise, hint=hint
     )
     return learner.certificates(), world, float((outcomes**2).sum())
 
@@ -92,14 +93,17 @@ def gaussian(rng: np.random.Generator) -> Case:
 def merged(rng: np.random.Generator) -> Case:
     X, y = stream(rng, int(rng.integers(2, 20)))
     a, cut = 10.0 ** rng.uniform(-1, 1), len(y) // 2
-    make = [lambda: nr.AAR(a), lambda: nr.Ridge(a), lambda: nr.BayesianRidge(a)][rng.integers(3)]
+    hint = [0.0, -3.0, "last", "midrange"][rng.integers(4)]
+    makers = lambda: nr.AAR(a, hint=hint), lambda: nr.Ridge(a), lambda: nr.BayesianRidge(a)
+    make = makers[rng.integers(3)]
     parts = [make(), make()]
     halves = [np.arange(cut), np.arange(cut, len(y))]
     g = np.concatenate([played(one, X[h], y[h]) for one, h in zip(parts, halves)])
     learner = nr.merge([one for one, h in zip(parts, halves) if len(h)])
     world = GaussianWorld(
-        X @ X.T, y, g, S=np.full(len(y), 1 / a), X=X, a=a, parts=[h for h in halves if len(h)]
-    )
+        X @ X.T, y, g, S=np.full(len(y), 1 / a), X=X, a=a, parts=[h for h in halves if len(h)],
+        hint=hint,
+    )  # fmt: skip
     return learner.certificates(), world, float((y**2).sum())
 
 

@@ -38,7 +38,7 @@ MODELS = {
         "gaussian.learners.AAR",
         "loss <= best expert + Y^2 ln det(I + X'X/a), any data",
         "3.5 n^2 flops per round, n^2 numbers",
-        _GAUSSIAN,
+        (*_GAUSSIAN, "hint"),
     ),
     "ridge": Model(
         "gaussian.learners.Ridge",

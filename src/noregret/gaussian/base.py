@@ -117,7 +117,8 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
         with self._lock:
             if self._state is None:
                 return RunningSums(self._rule(), None)
-            return RunningSums(self._state.plan.rule, totals(self._state.ledger))
+            stream = self._state
+            return RunningSums(stream.plan.rule, totals(stream.ledger), stream.ends)
 
     def partial_fit(self, X: Table, y: Outcomes, sample_weight: Outcomes = None) -> Self:
         """Learn all rows, in order, on top of what was learned before.

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from noregret._native import audit, layout, rounds
-from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
+from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, HIGH, LEVEL, LOW, OFFSET, OK, RULE
 from noregret._native.rows import GaussianRounds, Rounds
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
@@ -29,6 +29,7 @@ from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.gaussian.facts import StreamFacts
 from noregret.gaussian.ledger import (
+    Totals,
     add,
     extend,
     merged,
@@ -132,16 +133,30 @@ class GaussianStream:
     def retire(self) -> None:
         """Let no round in any more: another stream takes the place of this one."""
 
+    @property
+    def ends(self) -> Matrix:
+        """What the hint is the middle of (2, m), in the scratch array of compiled rounds."""
+        raise NotImplementedError
+
+    def _stored_ends(self) -> Matrix | None:
+        """What a file keeps of the hint: nothing where there is none, or a number."""
+        return self.ends.copy() if self.plan.rule.code > layout.AROUND else None
+
+    def _hint(self) -> Vector | None:
+        """The hint for the round to come, by outcome."""
+        low, high = self.ends
+        return low + 0.5 * (high - low) if self.plan.rule.hinted else None
+
     def predict(self, x: Row) -> Forecast:
         """The point forecast at x."""
         look = self.look(x)
-        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]))[0]
+        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]), self._hint())[0]
         return float(g[0]) if self.scalar else g.copy()  # a look may be kept
 
     def predict_rows(self, X: Table) -> Matrix:
         """Forecasts at every row; nothing is learned."""
         with self.closed():
-            return self.flat(self.plan.rule.forecast(*self.look_rows(X)))
+            return self.flat(self.plan.rule.forecast(*self.look_rows(X), self._hint()))
 
     def flat(self, values: Matrix) -> Matrix:
         """(T, m), or (T,) where an outcome is a number."""
@@ -157,7 +172,10 @@ class GaussianStream:
             prior_precision=plan.prior_precision,
             prior_var=core.prior_var(),
             drifting=core.drifts,
-            rule=plan.rule.code,
+            rule=layout.AAR if plan.rule.hinted else plan.rule.code,
+            hint=plan.rule.hint,
+            opens=plan.rule.code > layout.AROUND,
+            most_hint=_most_hint(plan.rule, sums),
             noise_var=plan.rule.noise_var,
             clip=plan.rule.clip,
             kernel=isinstance(core, DualCore),
@@ -198,6 +216,7 @@ class Stream(GaussianStream):
         Count("outcomes", 1, MOST, of="core"),
         Array("ledger", ("rows", 2), finite=False),
         Group("core", StoredCore),
+        Array("hint", (2, "m"), of="core", optional=True, later=True),
     )
     SCRATCH = ("fast",)  # rounds in the arrays of the core and the ledger
 
@@ -217,6 +236,8 @@ class Stream(GaussianStream):
         at = core.work[AT]
         at[OFFSET], at[RULE], at[LEVEL] = plan.intercept, plan.rule.code, plan.rule.level
         at[CEILING], at[CLOSED] = layout.LARGEST_FEATURE, 0.0
+        if plan.rule.code == layout.AROUND:
+            self.ends[:] = plan.rule.level
         self.fast: Rounds | None = None
         if scalar and isinstance(space, Positions | Names):
             self.fast = GaussianRounds(space.reader, core.factor, core.work, ledger, core.alone)
@@ -235,17 +256,25 @@ class Stream(GaussianStream):
         """The values of FIELDS; copies, since rounds that take no lock may follow."""
         with self.closed():
             core, ledger = StoredCore.of(self.core), stored_ledger(self.ledger)
-        return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core
+            ends = self._stored_ends()
+        return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core, ends
 
     @classmethod
     def restored(cls, plan: Plan, space: FeatureSpace, *values: Any) -> Stream:
         """The stream of these values."""
-        scalar, m, ledger, stored = values
+        scalar, m, ledger, stored, ends = values
         if scalar and m != 1:
             raise Mismatch(f"has {m} outcomes that are one number")
         ledger = restored_ledger(ledger, m)
         core = stored.core(plan.prior_precision, plan.drift, space.size + plan.intercept, m)
-        return cls(plan, core, ledger, space, scalar=scalar)
+        stream = cls(plan, core, ledger, space, scalar=scalar)
+        stream.ends[:] = restored_ends(ends, plan.rule, m)
+        return stream
+
+    @property
+    def ends(self) -> Matrix:
+        """What the hint is the middle of (2, m)."""
+        return self.core.work[LOW : HIGH + 1, : self.core.shape[1]]
 
     @contextmanager
     def closed(self) -> Iterator[list[Stream]]:
@@ -428,7 +457,16 @@ class Stream(GaussianStream):
         extend(mine, self.core.shape[0], core.shape[0], self.plan.prior_precision)
         _move_probe(other.core, theirs, places, core.shape[0])
         ledger = merged(mine, theirs, core.merge(other.core, places))
-        return Stream(self.plan, core, ledger, space, scalar=self.scalar)
+        both = Stream(self.plan, core, ledger, space, scalar=self.scalar)
+        both.ends[:] = self._merged_ends(other)
+        return both
+
+    def _merged_ends(self, other: Stream) -> Matrix:
+        """Where the hint stands when the other's rounds came after these."""
+        if self.plan.rule.code == layout.MIDRANGE and self.rounds and other.rounds:
+            (low, high), (least, most) = self.ends, other.ends
+            return np.array([np.minimum(low, least), np.maximum(high, most)])
+        return other.ends if other.rounds else self.ends
 
 
 def _move_probe(core: PrimalCore, ledger: Matrix, places: Integers, n: int) -> None:
@@ -452,6 +490,25 @@ def _best_norm(core: PrimalCore | DriftCore | DualCore, plan: Plan) -> float:
     return float(np.linalg.norm(core.coefficients()))
 
 
+def _most_hint(rule: Rule, sums: Totals) -> float:
+    """A bound on the size of all hints so far: the number, or outcomes."""
+    if not rule.hinted:
+        return 0.0
+    return abs(rule.level) if rule.code == layout.AROUND else math.sqrt(sums.energy)
+
+
+def restored_ends(ends: Matrix | None, rule: Rule, m: int) -> Matrix:
+    """What a hint from a file is the middle of, (2, m)."""
+    if (ends is not None) != (rule.code > layout.AROUND):
+        raise Mismatch("has a hint that does not go with its rule")
+    if ends is None:
+        return np.full((2, m), rule.level if rule.code == layout.AROUND else 0.0)
+    sizes = np.abs(ends)
+    if ends.shape != (2, m) or (ends[0] > ends[1]).any() or sizes.max() > layout.LARGEST_OUTCOME:
+        raise Mismatch("has a hint that no outcomes have left")
+    return ends
+
+
 def _revived(plan: Plan, core: Any, ledger: Matrix, space: FeatureSpace, scalar: Any) -> Stream:
     """A stream from a pickle, in arrays that may be written to."""
     return Stream(plan, writable_copy(core), writable_copy(ledger), space, scalar=scalar)
@@ -461,6 +518,11 @@ def _roots(weights: Outcomes, rounds_: int, plan: Plan) -> Matrix:
     """The square roots of the rounds' weights, as a column."""
     if plan.rule.clip is not None:
         raise InputError("sample_weight: a clipped learner takes none; leave clip=None")
+    if plan.rule.hinted:
+        raise InputError(
+            "sample_weight: a hint is about y and not about sqrt(w) y; leave hint=None, or repeat "
+            "the rounds"
+        )
     if callable(plan.drift) or plan.drift > 0.0:
         raise InputError(
             "sample_weight: experts that change do so every round, so that a round of weight 2 is "
