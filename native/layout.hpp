@@ -37,8 +37,9 @@ enum : int {
     LEVEL = 9,     // what the rule needs: where to clip, the noise variance, or the hint
     CLOSED = 10,   // 1.0 while many rounds are being learned or the state is being copied
     ROOTED = 11,   // 1.0: a drifting factor holds a root of the covariance; 0.0: the covariance
-    PASSED = 12,   // rounds that a drifting core has absorbed
-    SCALARS = 13,
+    PASSED = 12,   // rounds that a drifting or fading core has absorbed
+    FADE = 13,     // what counts after a round of what was learned, 0 where all of it does
+    SCALARS = 14,
 };
 
 // Rows of `ledger`.
@@ -55,11 +56,12 @@ enum : int {
     WIDEST = 9,     // largest |x|_inf
     LONGEST = 10,   // largest |x|_2
     ROUNDS = 11,    // how many, and from how many learners merged into one
-    JOINT = 12,     // by how much the best expert for all merged rounds pays more than FIT
+    JOINT = 12,     // by how much the best expert for all merged rounds pays more than FIT;
+                    // with FADE, what fading has taken from |z|^2
     MISSED = 13,    // of sum k(x, x), what a budget left out
     ENERGY = 14,    // sum of |y|^2
-    PROBE = 15,     // a|r|^2 + sum (r'x)^2, for the probe r of audit.hpp
-    CROSS = 16,     // sum (r'x)(r'y)
+    PROBE = 15,     // a|r|^2 + sum (r'x)^2, for the probe r of audit.hpp; fades like the state
+    CROSS = 16,     // sum (r'x)(r'y); fades too
     MARK = 17,      // ENERGY and PROBE when the state was last audited on the way
     WORST = 18,     // the largest ratio that those audits found, and in which round
     LOGWEIGHT = 19, // sum of ln w over the rounds that had a weight w

@@ -23,6 +23,17 @@ INLINE void tally(const Block& book, Size row, double term) {
     book(row, 1) += (held - (total - added)) + (term - added);
 }
 
+// What was booked of the state counts less from now on, as the state does: with R and z times
+// sqrt(gam), |Rr|^2 and (Rr)'z are gam times what they were, and |z|^2 loses (1 - gam)|z|^2.
+INLINE void fade(const Block& ledger, double gam) {
+    for (int row : {PROBE, CROSS})
+        for (int part : {0, 1}) ledger(row, part) *= gam;
+    ledger(MARK, 1) *= gam;
+    double left = (ledger(ENERGY, 0) - ledger(WEIGHTED, 0) - ledger(JOINT, 0)) +
+                  (ledger(ENERGY, 1) - ledger(WEIGHTED, 1) - ledger(JOINT, 1));
+    add(ledger, JOINT, (1.0 - gam) * left);
+}
+
 // Book one round: what was paid, and what the look at x and the outcomes say.
 //
 // `seen` is r'x for the probe r, see probe.hpp.
@@ -60,6 +71,7 @@ INLINE void post(const Block& ledger, const Block& work, double loss, double squ
     ledger(WIDEST, 0) = larger(ledger(WIDEST, 0), at[PEAK]);
     ledger(LONGEST, 0) = larger(ledger(LONGEST, 0), at[NORM]);
     ledger(ROUNDS, 0) += 1.0;
+    if (at[FADE] != 0.0) fade(ledger, at[FADE]);
 }
 
 }  // namespace noregret::ledger

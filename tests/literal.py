@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.reference import logistic
+from noregret.reference import fading, logistic
 from noregret.reference.hints import hints
 
 FIXED = re.escape("min_w (sum (y - w'x)^2 + a|w|^2)")
@@ -29,6 +29,10 @@ FUNCTIONS = re.escape(
     "min over f_1, f_2, ... of (sum (y_t - (f_1+...+f_t)(x_t))^2 + sum a_t|f_t|^2)"
 )
 MERGED = re.escape("the merged learners' own minima of sum (y - w'x)^2 + a|w|^2, and later growth")
+FADING = re.escape(
+    "min over u_1, ..., u_T of (sum (y_t - u_t'x_t)^2 + a|u_1|^2 + "
+    "gam sum_{t<T} (F_t(u_{t+1}) - F_t(u_t)))"
+)
 NAT = r"(?:\(hi-lo\)\^2/2 |1/2 )?ln"
 
 # Phrase -> name, the longer ones first.
@@ -55,7 +59,7 @@ PHRASES: list[tuple[str, str]] = [
     (r" for every f of the kernel's space, missed = .*$", ""),
     (r"\(sqrt L\(f\) \+ \|f\| sqrt\(missed\)\)\^2 \+ a\|f\|\^2", "WHOLE"),
     (FIXED.replace("x", "z"), "V"), (MOVING.replace("'x", "'z"), "V"),
-    (FIXED, "V"), (MOVING, "V"), (FUNCTION, "V"), (FUNCTIONS, "V"), (MERGED, "V"),
+    (FIXED, "V"), (MOVING, "V"), (FADING, "V"), (FUNCTION, "V"), (FUNCTIONS, "V"), (MERGED, "V"),
     (r"ln det\(I \+ (?:X'X|K|Z'Z)/a\)", "LOGDET"),
     (r"sum ln d\b", "LOGDET"),
     (r"sum \(y - h\)\^2 \(1 - 1/d\)", "HINT_CHARGE"),
@@ -290,6 +294,27 @@ class GaussianWorld(World):
 
     def STRETCH(self) -> float:
         return 1.0 + np.diagonal(self.K).max() * self.S.max()
+
+
+class FadingWorld(GaussianWorld):
+    """Rounds of a learner whose past fades."""
+
+    def __init__(
+        self, gam: float, X: np.ndarray, y: np.ndarray, g: np.ndarray, **more: Any
+    ) -> None:
+        self.gam = gam
+        super().__init__(X @ X.T, y, g, X=X, S=np.ones(len(y)), **more)
+
+    def _looks(self, part: np.ndarray) -> None:
+        self.m[part], self.d[part] = fading.looks(self.X[part], self.y[part], self.a, self.gam)
+
+    def V(self) -> float:
+        """What the sequence of leaders pays; no other pays less (docs/theory.md, 23)."""
+        path = fading.leaders(self.X, self.y, self.a, self.gam)
+        return fading.path_loss(self.X, self.y, self.a, self.gam, path)
+
+    def LOGDET(self) -> float:
+        return np.log(self.d).sum()
 
 
 class PoolWorld(World):

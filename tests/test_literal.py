@@ -12,6 +12,7 @@ import noregret as nr
 from literal import (
     BinaryWorld,
     ClippedWorld,
+    FadingWorld,
     GaussianWorld,
     KernelLMSWorld,
     MixtureWorld,
@@ -88,6 +89,18 @@ def gaussian(rng: np.random.Generator) -> Case:
         rbf(X) if kernel else Z @ Z.T, outcomes, g, S=S, X=Z, a=a, clip=clip, noise=noise, hint=hint
     )
     return learner.certificates(), world, float((outcomes**2).sum())
+
+
+def fading(rng: np.random.Generator) -> Case:
+    X, y = stream(rng)
+    a, gam = 10.0 ** rng.uniform(-2, 2), float(rng.choice([0.3, 0.9, 0.99]))
+    clip = float(np.abs(y).max()) if rng.random() < 0.5 else None
+    hint = [0.0, 2.5, "last", "midrange"][rng.integers(4)]
+    ridge = rng.random() < 0.5
+    learner = nr.Ridge(a, discount=gam, clip=clip) if ridge else nr.AAR(a, discount=gam, hint=hint)
+    g = played(learner, X, y)
+    world = FadingWorld(gam, X, y, g, a=a, clip=clip if ridge else None, hint=hint)
+    return learner.certificates(), world, float((y**2).sum())
 
 
 def merged(rng: np.random.Generator) -> Case:
@@ -337,8 +350,8 @@ def binary(rng: np.random.Generator) -> Case:
 CASES = {
     maker.__name__: maker
     for maker in (
-        gaussian, merged, weighted, budget, pool, log_pool, weighted_means, pool_of_learners, auto,
-        delayed, safe_oslog, ridge_mixture, kernel_lms, net, binary,
+        gaussian, fading, merged, weighted, budget, pool, log_pool, weighted_means,
+        pool_of_learners, auto, delayed, safe_oslog, ridge_mixture, kernel_lms, net, binary,
     )
 }  # fmt: skip
 

@@ -190,6 +190,20 @@ MUTANTS = {
             ("alone ? y : larger(work(HIGH, k), y)", "y", "the last for the largest"),
         ],
     ),
+    "native/fading.hpp": (
+        ("gaussian/test_discount.py",),
+        [
+            ("double root = std::sqrt(gam);", "double root = gam;", "gam for its root"),
+            (">= FAINT) row[i] *= root;", ">= 0.0) row[i] *= root;", "pivots that vanish"),
+            (
+                "Size k = i + 1; k < factor.cols",
+                "Size k = i + 1; k < factor.rows",
+                "z does not fade",
+            ),
+            ("work(AT, PASSED) += 1.0;", "", "late features as if nothing had faded"),
+            ("        fade(factor, work);\n    }", "    }", "a replay does not fade"),
+        ],
+    ),
     "native/admit.hpp": (
         LINEAR,
         [

@@ -13,6 +13,7 @@ CROSS: int
 DRIFT: int
 ENERGY: int
 EXACT_INTEGER: float
+FADE: int
 FIT: int
 FRESH: int
 HIGH: int

@@ -350,6 +350,10 @@ PARAMETERS: dict[str, Parameter] = {
         Schedule(Number(0.0, 1e300, "a number >= 0, or a function of the round")),
         "1/a_t >= 0: how cheaply experts may change; 0: they are fixed",
     ),
+    "discount": Parameter(
+        Number(0.001, 1.0, "a number from 0.001 to 1, or None"),
+        "gam: what a round still counts a round later; 1: the past does not fade",
+    ),
     "hint": Parameter(
         HINT, "what AAR forecasts around: a number, last outcome or midrange so far; 0 if not given"
     ),

@@ -18,6 +18,12 @@ FIXED = "min_w (sum (y - w'x)^2 + a|w|^2)"
 MOVING = "min over th_1, th_2, ... of (sum (y_t - (th_1+...+th_t)'x_t)^2 + sum a_t|th_t|^2)"
 
 
+FADING = (
+    "min over u_1, ..., u_T of (sum (y_t - u_t'x_t)^2 + a|u_1|^2 + "
+    "gam sum_{t<T} (F_t(u_{t+1}) - F_t(u_t)))"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class StreamFacts:
     """A stream so far, the learner that forecast it, and the bounds that its user vouches for."""
@@ -26,7 +32,7 @@ class StreamFacts:
     features: int  # n, the constant feature included
     prior_precision: float  # a, or a_1
     prior_var: float  # sum of 1/a_s up to the round to come
-    drifting: bool
+    drifting: bool  # experts may change
     rule: int = AAR  # which rule made the forecasts
     hint: str = ""  # what AAR forecast around, in words
     opens: bool = False  # a round without a hint is charged apart
@@ -42,6 +48,7 @@ class StreamFacts:
     audit: tuple[Audit, ...] = ()
     looseness: float = 0.0  # the error of a look that rows taken in blocks may add, relative
     best_norm: float = math.nan  # |w| of the best expert, behind a budget
+    discount: float | None = None  # gam, where the past fades
 
     @property
     def linear(self) -> bool:
@@ -51,6 +58,8 @@ class StreamFacts:
     @property
     def best(self) -> str:
         """V in words."""
+        if self.discount is not None:
+            return FADING
         if self.kernel:
             return KERNEL_MOVING if self.drifting else KERNEL_FIXED
         if self.totals.workers > 1:
@@ -109,6 +118,16 @@ class StreamFacts:
         text = (
             "x and y stand for sqrt(w) x and sqrt(w) y, in all sums and bounds: "
             f"{self.totals.light} rounds had a weight w other than 1"
+        )
+        return (Assumption(text, met=True),)
+
+    def faded(self) -> tuple[Assumption, ...]:
+        """That the past fades, and what letters then mean."""
+        if self.discount is None:
+            return ()
+        text = (
+            f"gam = {self.discount:.6g}, F_t(u) = gam^(t-1) a|u|^2 + "
+            "sum_{s<=t} gam^(t-s) (y_s - u'x_s)^2"
         )
         return (Assumption(text, met=True),)
 

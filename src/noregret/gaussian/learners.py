@@ -46,6 +46,9 @@ class Ridge(Gaussian):
     kernel : experts are functions of its space: a kernel of scikit-learn, any k(X, Z) -> matrix, or
         a name.  Then t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t: how cheaply experts may change.
+    discount : gam from 0.001 to 1: after each round all that was learned counts gam times as much,
+        a included; the best expert is then the best sequence u_1, u_2, ... (docs/theory.md,
+        section 23).  3.5 n^2 flops as ever; no drift, no kernel without a budget of features.
     clip : forecasts are clipped to [-clip, clip]; None for no clipping.
     fit_intercept : add the constant feature 1, penalised like the rest.
     budget : Nystrom, RandomFourier, Taylor, Polynomial or Window: a constant cost with a kernel.
@@ -63,6 +66,7 @@ class Ridge(Gaussian):
     """
 
     RULES = (layout.RIDGE, layout.CLIPPED)
+    LATER: ClassVar[Mapping[str, object]] = {"discount": None}
 
     def __init__(
         self,
@@ -70,6 +74,7 @@ class Ridge(Gaussian):
         *,
         kernel: object = None,
         drift: Drift = 0.0,
+        discount: float | None = None,
         clip: float | None = None,
         fit_intercept: bool = False,
         budget: Budget | None = None,
@@ -77,6 +82,7 @@ class Ridge(Gaussian):
         super().__init__(
             prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
         )
+        self.discount = discount
         self.clip = clip
 
     def loss_ratio(self) -> Certificate:
@@ -246,6 +252,9 @@ class AAR(Gaussian):
     prior_precision : a > 0; a_1 with drift.
     kernel : experts are functions of its space; t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t.
+    discount : gam from 0.001 to 1: after each round all that was learned counts gam times as much,
+        a included; the best expert is then the best sequence u_1, u_2, ... (docs/theory.md,
+        section 23).  3.5 n^2 flops as ever; no drift, no kernel without a budget of features.
     hint : a guess h of y_t that is known before it, by outcome: a number, "last" (the outcome
         before) or "midrange" (of the outcomes before).  Forecasts are h + (m_t - h)/d_t, and the
         price is D^2 instead of Y^2, |y_t - h_t| <= D: it no longer depends on where 0 is.
@@ -269,7 +278,7 @@ class AAR(Gaussian):
     """
 
     RULES = (layout.AAR, layout.AROUND, layout.LAST, layout.MIDRANGE)
-    LATER: ClassVar[Mapping[str, object]] = {"hint": None}
+    LATER: ClassVar[Mapping[str, object]] = {"hint": None, "discount": None}
 
     def __init__(
         self,
@@ -277,6 +286,7 @@ class AAR(Gaussian):
         *,
         kernel: object = None,
         drift: Drift = 0.0,
+        discount: float | None = None,
         hint: float | str | None = None,
         fit_intercept: bool = False,
         budget: Budget | None = None,
@@ -284,6 +294,7 @@ class AAR(Gaussian):
         super().__init__(
             prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
         )
+        self.discount = discount
         self.hint = hint
 
     def _rule(self) -> Rule:

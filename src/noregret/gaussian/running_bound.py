@@ -60,7 +60,8 @@ class RunningSums:
         if not self.rule.hinted:
             return y, np.zeros_like(y)
         first = self.rounds == 0 and self.rule.code > layout.AROUND
-        h = self.rule.hints(*self.ends, y[:, None], first=first)[:, 0]
+        low, high = self.ends
+        h = self.rule.hints(low, high, y[:, None], first=first)[:, 0]
         off, opening = y - h, np.zeros_like(y)
         if first:
             off[0], opening[0] = 0.0, y[0]

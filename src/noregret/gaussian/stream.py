@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -63,6 +63,7 @@ from noregret.types import (
 __all__ = ["MOST", "Budget", "GaussianStream", "Plan", "Stream"]
 
 MOST = 2**26  # outcomes per round, in a file
+LEAST_DISCOUNT = 0.001
 Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
 
 
@@ -79,6 +80,7 @@ class Plan:
         Part(
             "budget", ("Nystrom", "RandomFourier", "Taylor", "Polynomial", "Window"), optional=True
         ),
+        Real("discount", LEAST_DISCOUNT, 1.0, later=True),
     )
 
     rule: Rule
@@ -87,19 +89,33 @@ class Plan:
     intercept: bool = False
     kernel: Kernel | None = None
     budget: Budget | None = None
+    discount: float | None = None  # None: the past does not fade
 
     @classmethod
     def restored(cls, rule: Rule, prior_precision: float, drift: Drift, *more: Any) -> Plan:
         """The plan of these values."""
         if not callable(drift) and not (type(drift) is float and 0.0 <= drift <= 1e300):
             raise Mismatch("has an invalid drift")
-        return cls(rule, prior_precision, drift, *more)
+        plan = cls(rule, prior_precision, drift, *more)
+        if plan.discount is not None and (plan.discount == 1.0 or plan.changing or plan.dual):
+            raise Mismatch("has a discount that does not go with the rest")
+        return plan
+
+    @property
+    def changing(self) -> bool:
+        """Whether experts drift."""
+        return callable(self.drift) or self.drift > 0.0
+
+    @property
+    def dual(self) -> bool:
+        """Whether the exact kernel core learns, which keeps inputs."""
+        return self.kernel is not None and not isinstance(self.budget, Nystrom)
 
     def core(self, n: int, m: int) -> PrimalCore | DriftCore:
         """A core for n features, the constant one included, and m outcomes."""
-        if callable(self.drift) or self.drift > 0.0:
+        if self.changing:
             return DriftCore(self.prior_precision, self.drift, n, m)
-        return PrimalCore(self.prior_precision, n, m)
+        return PrimalCore(self.prior_precision, n, m, self.discount)
 
 
 class GaussianStream:
@@ -165,6 +181,8 @@ class GaussianStream:
     def facts(self, **bounds: float) -> StreamFacts:
         """The stream as the theorems see it; the caller holds the lock and has closed it."""
         sums, plan, core = totals(self.ledger), self.plan, self.core
+        if plan.discount is not None:  # FIT is the whole story, see ledger.hpp on JOINT
+            sums = replace(sums, best=sums.fit)
         features, priors = (0, core.priors) if isinstance(core, DualCore) else (core.shape[0], 0.0)
         return StreamFacts(
             totals=sums,
@@ -172,6 +190,7 @@ class GaussianStream:
             prior_precision=plan.prior_precision,
             prior_var=core.prior_var(),
             drifting=core.drifts,
+            discount=plan.discount,
             rule=layout.AAR if plan.rule.hinted else plan.rule.code,
             hint=plan.rule.hint,
             opens=plan.rule.code > layout.AROUND,
@@ -266,7 +285,8 @@ class Stream(GaussianStream):
         if scalar and m != 1:
             raise Mismatch(f"has {m} outcomes that are one number")
         ledger = restored_ledger(ledger, m)
-        core = stored.core(plan.prior_precision, plan.drift, space.size + plan.intercept, m)
+        n, a = space.size + plan.intercept, plan.prior_precision
+        core = stored.core(a, plan.drift, n, m, plan.discount)
         stream = cls(plan, core, ledger, space, scalar=scalar)
         stream.ends[:] = restored_ends(ends, plan.rule, m)
         return stream
@@ -365,8 +385,10 @@ class Stream(GaussianStream):
     def _extended(self, space: FeatureSpace) -> Stream:
         """A copy behind a larger space; what is new was 0 so far, so it is exact."""
         core = self.core.extended(space.size - self.space.size)
-        ledger = self.ledger.copy()
-        extend(ledger, self.core.shape[0], core.shape[0], self.plan.prior_precision)
+        ledger, a = self.ledger.copy(), self.plan.prior_precision
+        if self.plan.discount is not None:
+            a = 1.0 / core.prior_var()  # what is left of it
+        extend(ledger, self.core.shape[0], core.shape[0], a)
         return Stream(self.plan, core, ledger, space, scalar=self.scalar)
 
     # Many rounds ----------------------------------------------------------------------------
@@ -424,6 +446,10 @@ class Stream(GaussianStream):
         if not isinstance(self.core, PrimalCore) or not isinstance(other.core, PrimalCore):
             raise MergeError(
                 "learners with drift cannot be merged: what a round teaches depends on when it was"
+            )
+        if self.plan.discount is not None:
+            raise MergeError(
+                "learners with a discount cannot be merged: what a round counts depends on its age"
             )
         if self.core.shape[1] != other.core.shape[1] or self.scalar != other.scalar:
             raise MergeError("the learners have different numbers of outcomes")
@@ -523,10 +549,10 @@ def _roots(weights: Outcomes, rounds_: int, plan: Plan) -> Matrix:
             "sample_weight: a hint is about y and not about sqrt(w) y; leave hint=None, or repeat "
             "the rounds"
         )
-    if callable(plan.drift) or plan.drift > 0.0:
+    if plan.changing or plan.discount is not None:
         raise InputError(
             "sample_weight: experts that change do so every round, so that a round of weight 2 is "
-            "not two rounds; leave drift=0, or repeat the rounds"
+            "not two rounds; leave drift=0 and discount=None, or repeat the rounds"
         )
     taken, scalar = outcome_table(weights, rounds_, "sample_weight")
     if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():

@@ -81,7 +81,9 @@ def theorems_of(s: StreamFacts) -> list[Theorem]:
         if s.kernel:
             found.append(clipped_horizon_bound)
     else:
-        found = [ridge_equality, ridge_norm_bound]
+        found = [ridge_equality]
+        if s.discount is None:  # the prior fades, and with it what bounds the spread
+            found.append(ridge_norm_bound)
         if s.linear:
             found.append(kakade_ng_square_loss_bound)
     return found
@@ -111,7 +113,7 @@ def _state(
         assumptions = (*assumptions, Assumption(forgets, met=s.totals.rounds <= s.budget.size))
     elif s.budget is not None:
         assumptions = (*assumptions, Assumption(_span(s), met=True))
-    assumptions = (*assumptions, *s.is_a_kernel(), *s.weighted())
+    assumptions = (*assumptions, *s.faded(), *s.is_a_kernel(), *s.weighted())
     if s.totals.workers > 1:
         shared = f"losses were paid by {s.totals.workers} merged learners, each in its own rounds"
         assumptions = (*assumptions, Assumption(shared, met=True))
@@ -369,7 +371,7 @@ def _aar(
     Y2, known = s.outcome_square()
     return _state(
         s,
-        f"{HINTED if s.hint else name}{form}",
+        f"{_aar_named(s, name)}{form}",
         "upper bound",
         loss=t.loss,
         bound=aar_side(t.fit + t.opening, Y2, price),
@@ -377,6 +379,13 @@ def _aar(
         assumptions=(known, *more),
         size=s.hint_rounding(t.loss),
     )
+
+
+def _aar_named(s: StreamFacts, name: str) -> str:
+    """The name of a statement without a hint and without a discount, or that of another."""
+    if s.discount is not None:
+        name = "AAR"
+    return f"{HINTED if s.hint else name}{'' if s.discount is None else ', discounted'}"
 
 
 def aar_bound(s: StreamFacts) -> Certificate:
@@ -488,7 +497,7 @@ def budget_report(s: StreamFacts) -> list[Certificate]:
 def _named(s: StreamFacts, fixed: str, kernel: str, moving: str) -> str:
     """The name of a statement for fixed experts, for a kernel's, for changing ones."""
     if s.drifting:
-        return f"{moving} for changing experts"
+        return f"{moving} for changing experts{'' if s.discount is None else ', discounted'}"
     return kernel if s.kernel else fixed
 
 
@@ -501,7 +510,7 @@ def aar_exact_loss(s: StreamFacts) -> Certificate:
     charge, relief = ("(y - h)^2", "(g - h)^2") if s.hint else ("y^2", "g^2")
     return _state(
         s,
-        f"{HINTED if s.hint else 'AAR'}, exact loss",
+        f"{_aar_named(s, 'AAR')}, exact loss",
         "equality",
         loss=t.loss,
         bound=t.fit + t.charge - t.relief,
