@@ -13,8 +13,8 @@ import noregret as nr
 from noregret._native import layout
 from noregret.declare.fields import Mismatch
 from noregret.errors import InputError, ParameterError
+from noregret.gaussian.hints import restored_ends
 from noregret.gaussian.rules import Rule
-from noregret.gaussian.stream import restored_ends
 from noregret.reference import linear
 from noregret.reference.hints import forecasts, hints
 from noregret.registry import make

@@ -18,6 +18,7 @@ from noregret.budgets import Window
 from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
 from noregret.errors import FeatureError, InputError, MergeError, NoRegretError
 from noregret.gaussian.cores.dual import DualCore
+from noregret.gaussian.hints import restored_ends
 from noregret.gaussian.ledger import add, open_ledger, restored_ledger, stored_ledger
 from noregret.gaussian.stream import (
     MOST,
@@ -25,7 +26,6 @@ from noregret.gaussian.stream import (
     Plan,
     outcome_rows_like,
     outcomes_like,
-    restored_ends,
 )
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace

@@ -78,18 +78,6 @@ class Rule:
             layout.MIDRANGE: "h the middle of the least and the largest before, 0 in round 1",
         }.get(self.code, "")
 
-    def hints(self, low: Vector, high: Vector, y: Matrix, *, first: bool) -> Matrix:
-        """The hint of each round (T, m), from where it stood; `first`: no outcome came before."""
-        before = y[:-1]
-        if self.code == layout.LAST:
-            low, high = np.vstack([low, before]), np.vstack([high, before])
-        elif self.code == layout.MIDRANGE:
-            low = np.minimum.accumulate(np.vstack([y[0] if first else low, before]))
-            high = np.maximum.accumulate(np.vstack([y[0] if first else high, before]))
-            if first:
-                low[0] = high[0] = 0.0
-        return low + 0.5 * (high - low) + np.zeros_like(y)
-
     def forecast(self, mean: Matrix, root: Vector, hint: Vector | None = None) -> Matrix:
         """Point forecasts for means (T, m) and root spreads (T,), around hints (m,) or (T, m)."""
         if hint is not None and self.hinted:

@@ -15,6 +15,7 @@ import numpy as np
 
 from noregret._native import layout
 from noregret.gaussian import theorems
+from noregret.gaussian.hints import hints
 from noregret.gaussian.ledger import Totals
 from noregret.gaussian.rules import Rule
 from noregret.learner.replay import Replay
@@ -60,8 +61,7 @@ class RunningSums:
         if not self.rule.hinted:
             return y, np.zeros_like(y)
         first = self.rounds == 0 and self.rule.code > layout.AROUND
-        low, high = self.ends
-        h = self.rule.hints(low, high, y[:, None], first=first)[:, 0]
+        h = hints(self.rule, self.ends, y[:, None], first=first)[:, 0]
         off, opening = y - h, np.zeros_like(y)
         if first:
             off[0], opening[0] = 0.0, y[0]

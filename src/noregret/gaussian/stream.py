@@ -28,8 +28,8 @@ from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.gaussian.facts import StreamFacts
+from noregret.gaussian.hints import merged_ends, most_hint, restored_ends
 from noregret.gaussian.ledger import (
-    Totals,
     add,
     extend,
     merged,
@@ -194,7 +194,7 @@ class GaussianStream:
             rule=layout.AAR if plan.rule.hinted else plan.rule.code,
             hint=plan.rule.hint,
             opens=plan.rule.code > layout.AROUND,
-            most_hint=_most_hint(plan.rule, sums),
+            most_hint=most_hint(plan.rule, sums),
             noise_var=plan.rule.noise_var,
             clip=plan.rule.clip,
             kernel=isinstance(core, DualCore),
@@ -484,15 +484,8 @@ class Stream(GaussianStream):
         _move_probe(other.core, theirs, places, core.shape[0])
         ledger = merged(mine, theirs, core.merge(other.core, places))
         both = Stream(self.plan, core, ledger, space, scalar=self.scalar)
-        both.ends[:] = self._merged_ends(other)
+        both.ends[:] = merged_ends(self.plan.rule, self, other)
         return both
-
-    def _merged_ends(self, other: Stream) -> Matrix:
-        """Where the hint stands when the other's rounds came after these."""
-        if self.plan.rule.code == layout.MIDRANGE and self.rounds and other.rounds:
-            (low, high), (least, most) = self.ends, other.ends
-            return np.array([np.minimum(low, least), np.maximum(high, most)])
-        return other.ends if other.rounds else self.ends
 
 
 def _move_probe(core: PrimalCore, ledger: Matrix, places: Integers, n: int) -> None:
@@ -514,25 +507,6 @@ def _best_norm(core: PrimalCore | DriftCore | DualCore, plan: Plan) -> float:
     if not isinstance(core, PrimalCore) or plan.budget is None:
         return math.nan
     return float(np.linalg.norm(core.coefficients()))
-
-
-def _most_hint(rule: Rule, sums: Totals) -> float:
-    """A bound on the size of all hints so far: the number, or outcomes."""
-    if not rule.hinted:
-        return 0.0
-    return abs(rule.level) if rule.code == layout.AROUND else math.sqrt(sums.energy)
-
-
-def restored_ends(ends: Matrix | None, rule: Rule, m: int) -> Matrix:
-    """What a hint from a file is the middle of, (2, m)."""
-    if (ends is not None) != (rule.code > layout.AROUND):
-        raise Mismatch("has a hint that does not go with its rule")
-    if ends is None:
-        return np.full((2, m), rule.level if rule.code == layout.AROUND else 0.0)
-    sizes = np.abs(ends)
-    if ends.shape != (2, m) or (ends[0] > ends[1]).any() or sizes.max() > layout.LARGEST_OUTCOME:
-        raise Mismatch("has a hint that no outcomes have left")
-    return ends
 
 
 def _revived(plan: Plan, core: Any, ledger: Matrix, space: FeatureSpace, scalar: Any) -> Stream:
