@@ -16,6 +16,7 @@ void bind_gaussian(nb::module_& m) {
     CONSTANT(l, layout, STATUS), CONSTANT(l, layout, OFFSET), CONSTANT(l, layout, CEILING);
     CONSTANT(l, layout, RULE), CONSTANT(l, layout, LEVEL), CONSTANT(l, layout, CLOSED);
     CONSTANT(l, layout, ROOTED), CONSTANT(l, layout, PASSED), CONSTANT(l, layout, SCALARS);
+    CONSTANT(l, layout, FADE);
     CONSTANT(l, layout, LOSS), CONSTANT(l, layout, SQUARE), CONSTANT(l, layout, FIT);
     CONSTANT(l, layout, WEIGHTED), CONSTANT(l, layout, LOGDET), CONSTANT(l, layout, LEVERAGE);
     CONSTANT(l, layout, CHARGE), CONSTANT(l, layout, RELIEF), CONSTANT(l, layout, NORMS);
@@ -28,7 +29,9 @@ void bind_gaussian(nb::module_& m) {
     CONSTANT(l, layout, OUTCOME), CONSTANT(l, layout, BUSY);
     l.attr("OVERFLOW") = int(layout::OVERFLOWS);  // a macro of the C library has this name
     CONSTANT(l, layout, RIDGE), CONSTANT(l, layout, CLIPPED), CONSTANT(l, layout, AAR);
-    CONSTANT(l, layout, BAYES), CONSTANT(l, layout, STUDENT);
+    CONSTANT(l, layout, BAYES), CONSTANT(l, layout, STUDENT), CONSTANT(l, layout, AROUND);
+    CONSTANT(l, layout, LAST), CONSTANT(l, layout, MIDRANGE), CONSTANT(l, layout, LOW);
+    CONSTANT(l, layout, HIGH);
     CONSTANT(l, layout, LARGEST_FEATURE), CONSTANT(l, layout, LARGEST_OUTCOME);
     CONSTANT(l, layout, EXACT_INTEGER);
 
@@ -37,6 +40,8 @@ void bind_gaussian(nb::module_& m) {
     p.def("absorb", &primal::absorb);
     p.def("remove", &primal::remove);
     p.def("stream", &cascade::stream);
+    p.def("fading", &fading::stream);
+    CONSTANT(p, fading, FAINT);
 
     nb::module_ d = m.def_submodule("drift");
     d.def("look", &drift::look);

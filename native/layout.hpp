@@ -1,7 +1,7 @@
 // What lies where in the arrays that compiled rounds share.
 //
-// `work` is scratch and settings: nothing in it is learned, though ROOTED says how to read
-// `factor`.  `ledger` has one row per running sum, as (sum, compensation), then one row per outcome.
+// `work` is scratch and settings: nothing in it is learned but LOW and HIGH, though ROOTED says how
+// to read `factor`.  `ledger` has one row per running sum, as (sum, compensation), then one row per outcome.
 #pragma once
 
 #include "arrays.hpp"
@@ -18,7 +18,9 @@ enum : int {
     AT = 5,      // scalars, below
     GROWN = 6,   // beta_i = sqrt(1 + v_1^2 + ... + v_i^2); from the look to the rotations its square
     SHRUNK = 7,  // 1/beta_i
-    ROWS = 8,    // the drift core keeps its square of noise from here on
+    LOW = 8,     // what a hint is the middle of, one entry per outcome; learned, see hint.hpp
+    HIGH = 9,
+    ROWS = 10,   // the drift core keeps its square of noise from here on
 };
 
 // Entries of work[AT].
@@ -31,12 +33,13 @@ enum : int {
     STATUS = 5,    // what the last look answered
     OFFSET = 6,    // how many constant features stand before the user's own: 0 or 1
     CEILING = 7,   // largest |x_i| admitted
-    RULE = 8,      // RIDGE, CLIPPED, AAR or BAYES
-    LEVEL = 9,     // what the rule needs: where to clip, or the noise variance
+    RULE = 8,      // RIDGE, CLIPPED, AAR, ...
+    LEVEL = 9,     // what the rule needs: where to clip, the noise variance, or the hint
     CLOSED = 10,   // 1.0 while many rounds are being learned or the state is being copied
     ROOTED = 11,   // 1.0: a drifting factor holds a root of the covariance; 0.0: the covariance
-    PASSED = 12,   // rounds that a drifting core has absorbed
-    SCALARS = 13,
+    PASSED = 12,   // rounds that a drifting or fading core has absorbed
+    FADE = 13,     // what counts after a round of what was learned, 0 where all of it does
+    SCALARS = 14,
 };
 
 // Rows of `ledger`.
@@ -47,22 +50,23 @@ enum : int {
     WEIGHTED = 3,   // sum e^2/d, from the looks; theorems say that it equals FIT
     LOGDET = 4,     // sum ln d
     LEVERAGE = 5,   // sum 1 - 1/d
-    CHARGE = 6,     // sum y^2 (1 - 1/d)
-    RELIEF = 7,     // sum (d - 1) (m/d)^2
+    CHARGE = 6,     // sum (y - h)^2 (1 - 1/d), h = 0 without a hint
+    RELIEF = 7,     // sum (d - 1) ((m - h)/d)^2
     NORMS = 8,      // sum |x|_2^2
     WIDEST = 9,     // largest |x|_inf
     LONGEST = 10,   // largest |x|_2
     ROUNDS = 11,    // how many, and from how many learners merged into one
-    JOINT = 12,     // by how much the best expert for all merged rounds pays more than FIT
+    JOINT = 12,     // by how much the best expert for all merged rounds pays more than FIT;
+                    // with FADE, what fading has taken from |z|^2
     MISSED = 13,    // of sum k(x, x), what a budget left out
     ENERGY = 14,    // sum of |y|^2
-    PROBE = 15,     // a|r|^2 + sum (r'x)^2, for the probe r of audit.hpp
-    CROSS = 16,     // sum (r'x)(r'y)
+    PROBE = 15,     // a|r|^2 + sum (r'x)^2, for the probe r of audit.hpp; fades like the state
+    CROSS = 16,     // sum (r'x)(r'y); fades too
     MARK = 17,      // ENERGY and PROBE when the state was last audited on the way
     WORST = 18,     // the largest ratio that those audits found, and in which round
     LOGWEIGHT = 19, // sum of ln w over the rounds that had a weight w
-    LIGHT = 20,     // how many rounds had a weight other than 1
-    OUTCOMES = 21,  // from here on: largest |y_k| of each outcome k
+    LIGHT = 20,     // how many rounds had a weight other than 1; CHARGE before there was a hint
+    OUTCOMES = 21,  // from here on: largest |y_k - h_k| of each outcome k, once there was a hint
 };
 
 // What a compiled round answers.
@@ -76,7 +80,10 @@ enum : int {
 };
 
 // What a rule does, see rules.hpp.
-enum : int { RIDGE = 0, CLIPPED = 1, AAR = 2, BAYES = 3, STUDENT = 4 };
+enum : int {
+    RIDGE = 0, CLIPPED = 1, AAR = 2, BAYES = 3, STUDENT = 4,
+    AROUND = 5, LAST = 6, MIDRANGE = 7,  // AAR around a hint, see hint.hpp
+};
 
 constexpr double LARGEST_FEATURE = 0x1p1000;  // column norms then fit in float64 for 2^46 rounds
 constexpr double LARGEST_OUTCOME = 0x1p511;   // its square fits in float64

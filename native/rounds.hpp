@@ -7,6 +7,7 @@
 
 #include "audit.hpp"
 #include "drift.hpp"
+#include "fading.hpp"
 #include "primal.hpp"
 #include "rules.hpp"
 #include "student.hpp"
@@ -33,7 +34,7 @@ MULTIVERSIONED inline double predict(const Block& factor, const Block& work, con
     int status = admit_and_look(factor, work, x);
     at[STATUS] = status;
     if (status != OK) return NaN;
-    return rules::forecast(int(at[RULE]), at[LEVEL], work(MEAN, 0), at[ROOT]);
+    return rules::forecast(work, 0);
 }
 
 // Look at an x of any size; means and root spread go to the caller's own `seen`.
@@ -57,7 +58,7 @@ INLINE double book(const Block& ledger, const Block& work, double fit, double se
     double level = at[LEVEL], root = at[ROOT], paid = 0.0, square = 0.0;
     for (Size k = 0; k < ledger.rows - OUTCOMES; ++k) {
         double mean = work(MEAN, k), y = work(Y, k);
-        double e = y - rules::forecast(rule, level, mean, root);
+        double e = y - rules::forecast(work, k);
         square += e * e;
         paid += rule == BAYES ? rules::log_loss(level, mean, root, y) : e * e;
     }
@@ -72,6 +73,7 @@ INLINE void settle(const Block& factor, const Block& work, const Block& ledger) 
         double seen = probed(work[X].first(factor.rows));
         audit::before_round(factor, work, ledger, seen);
         book(ledger, work, primal::absorb(factor, work), seen);
+        fading::fade(factor, work);
     } else {
         double seen = probed(work[X].first(factor.cols));
         book(ledger, work, drift::absorb(factor, work), seen);
@@ -120,8 +122,6 @@ inline int learn_any(const Block& factor, const Block& work, const Block& ledger
 MULTIVERSIONED inline void book_rows(const Block& ledger, const Block& work, Block xs, Block ys, Block means, Row roots,
                                      Block forecasts, Row losses) {
     Size T = ys.rows, m = ys.cols;
-    int rule = int(work(AT, RULE));
-    double level = work(AT, LEVEL);
     for (Size t = 0; t < T; ++t) {
         Row x = xs[t];
         double widest = peak(x);
@@ -131,7 +131,7 @@ MULTIVERSIONED inline void book_rows(const Block& ledger, const Block& work, Blo
         for (Size k = 0; k < m; ++k) {
             work(MEAN, k) = means(t, k);
             work(Y, k) = ys(t, k);
-            forecasts(t, k) = rules::forecast(rule, level, means(t, k), roots[t]);
+            forecasts(t, k) = rules::forecast(work, k);
         }
         losses[t] = book(ledger, work, 0.0, probed(x));
     }

@@ -1,17 +1,22 @@
 // (mean, root spread) -> forecast and loss; the compiled twin of noregret.gaussian.rules.
 #pragma once
 
-#include "layout.hpp"
+#include "hint.hpp"
 
 namespace noregret::rules {
 
 constexpr double TWO_PI = 6.283185307179586;
 
-// The point forecast; `level` is where the clipped rule clips.
-INLINE double forecast(int rule, double level, double mean, double root) {
+// The point forecast of outcome k, after a look; LEVEL is where the clipped rule clips.
+INLINE double forecast(const Block& work, Size k) {
+    const double* at = work[layout::AT].p;
+    int rule = int(at[layout::RULE]);
+    double mean = work(layout::MEAN, k), root = at[layout::ROOT], level = at[layout::LEVEL];
     if (rule == layout::AAR) return mean / root / root;
     if (rule == layout::CLIPPED) return smaller(larger(mean, -level), level);
-    return mean;
+    if (rule < layout::AROUND) return mean;
+    double h = hint::of(work, k);
+    return h + (mean - h) / root / root;
 }
 
 // Log loss of the Bayesian rule; the others pay the square loss of their forecast.

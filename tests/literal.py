@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.reference import logistic
+from noregret.reference import fading, logistic
+from noregret.reference.hints import hints
 
 FIXED = re.escape("min_w (sum (y - w'x)^2 + a|w|^2)")
 MOVING = re.escape(
@@ -28,6 +29,10 @@ FUNCTIONS = re.escape(
     "min over f_1, f_2, ... of (sum (y_t - (f_1+...+f_t)(x_t))^2 + sum a_t|f_t|^2)"
 )
 MERGED = re.escape("the merged learners' own minima of sum (y - w'x)^2 + a|w|^2, and later growth")
+FADING = re.escape(
+    "min over u_1, ..., u_T of (sum (y_t - u_t'x_t)^2 + a|u_1|^2 + "
+    "gam sum_{t<T} (F_t(u_{t+1}) - F_t(u_t)))"
+)
 NAT = r"(?:\(hi-lo\)\^2/2 |1/2 )?ln"
 
 # Phrase -> name, the longer ones first.
@@ -59,9 +64,13 @@ PHRASES: list[tuple[str, str]] = [
     (r" for every f of the kernel's space, missed = .*$", ""),
     (r"\(sqrt L\(f\) \+ \|f\| sqrt\(missed\)\)\^2 \+ a\|f\|\^2", "WHOLE"),
     (FIXED.replace("x", "z"), "V"), (MOVING.replace("'x", "'z"), "V"),
-    (FIXED, "V"), (MOVING, "V"), (FUNCTION, "V"), (FUNCTIONS, "V"), (MERGED, "V"),
+    (FIXED, "V"), (MOVING, "V"), (FADING, "V"), (FUNCTION, "V"), (FUNCTIONS, "V"), (MERGED, "V"),
     (r"ln det\(I \+ (?:X'X|K|Z'Z)/a\)", "LOGDET"),
     (r"sum ln d\b", "LOGDET"),
+    (r"sum \(y - h\)\^2 \(1 - 1/d\)", "HINT_CHARGE"),
+    (r"sum \(d - 1\) \(g - h\)\^2", "HINT_RELIEF"),
+    (r"(?:each learner's )?\|y_1\|\^2 \(1 - 1/d_1\)", "OPENING"),
+    (r"\(sum_k D_k\^2\)", "D2"), (r"m D\^2", "D2"), (r"D\^2", "D2"),
     (r"sum \(1 - 1/d\)", "LEVERAGE"),
     (r"sum y\^2 \(1 - 1/d\)", "CHARGE"),
     (r"sum \(d - 1\) g\^2", "RELIEF"),
@@ -163,10 +172,10 @@ class GaussianWorld(World):
     def __init__(
         self, K: np.ndarray, y: np.ndarray, g: np.ndarray, *, S: np.ndarray, X: np.ndarray,
         a: float, clip: float | None = None, noise: float = 1.0, parts: Any = None,
-        weights: np.ndarray | None = None,
+        weights: np.ndarray | None = None, hint: float | str = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.K, self.X, self.a, self.S = K, X, a, S
+        self.K, self.X, self.a, self.S, self.hint = K, X, a, S, hint
         self.full = K  # of a budget, the kernel that its features stand for
         self.y = y.reshape(len(y), -1)
         self.g = g.reshape(len(y), -1)
@@ -214,6 +223,24 @@ class GaussianWorld(World):
 
     def RELIEF(self) -> float:
         return ((self.d - 1.0)[:, None] * (self.m / self.d[:, None]) ** 2).sum()
+
+    def off(self) -> np.ndarray:
+        """y - h."""
+        return np.vstack([self.y[part] - hints(self.y[part], self.hint) for part in self.parts])
+
+    def HINT_CHARGE(self) -> float:
+        return (self.off() ** 2 * (1.0 - 1.0 / self.d)[:, None]).sum()
+
+    def HINT_RELIEF(self) -> float:
+        return ((self.d - 1.0)[:, None] * (self.off() - self.y + self.g) ** 2).sum()
+
+    def OPENING(self) -> float:
+        firsts = [part[0] for part in self.parts]
+        return (self.y[firsts] ** 2 * (1.0 - 1.0 / self.d[firsts])[:, None]).sum()
+
+    def D2(self) -> float:
+        opens = [part[0] for part in self.parts] if isinstance(self.hint, str) else []
+        return (np.abs(np.delete(self.off(), opens, axis=0)).max(axis=0, initial=0.0) ** 2).sum()
 
     def WEIGHTED(self) -> float:
         return ((self.y - self.m) ** 2 / self.d[:, None]).sum()
@@ -272,6 +299,27 @@ class GaussianWorld(World):
 
     def STRETCH(self) -> float:
         return 1.0 + np.diagonal(self.K).max() * self.S.max()
+
+
+class FadingWorld(GaussianWorld):
+    """Rounds of a learner whose past fades."""
+
+    def __init__(
+        self, gam: float, X: np.ndarray, y: np.ndarray, g: np.ndarray, **more: Any
+    ) -> None:
+        self.gam = gam
+        super().__init__(X @ X.T, y, g, X=X, S=np.ones(len(y)), **more)
+
+    def _looks(self, part: np.ndarray) -> None:
+        self.m[part], self.d[part] = fading.looks(self.X[part], self.y[part], self.a, self.gam)
+
+    def V(self) -> float:
+        """What the sequence of leaders pays; no other pays less (docs/theory.md, 23)."""
+        path = fading.leaders(self.X, self.y, self.a, self.gam)
+        return fading.path_loss(self.X, self.y, self.a, self.gam, path)
+
+    def LOGDET(self) -> float:
+        return np.log(self.d).sum()
 
 
 class PoolWorld(World):

@@ -216,6 +216,12 @@ CASES: dict[str, Case] = {
     "aar": Case(lambda: nr.AAR(4.0, fit_intercept=True), mappings, numbers),
     "aar, two outcomes": Case(lambda: nr.AAR(0.2), mappings, pairs),
     "aar, drift": Case(lambda: nr.AAR(1e-4, drift=1e-3), mappings),
+    "aar, discount": Case(lambda: nr.AAR(0.5, discount=0.9, hint="last"), mappings),
+    "ridge, discount": Case(lambda: nr.Ridge(0.5, discount=0.5, clip=1.0), arrays, pairs),
+    "aar, around": Case(lambda: nr.AAR(0.5, hint=2.5, drift=0.01)),
+    "aar, last": Case(lambda: nr.AAR(0.3, hint="last", fit_intercept=True), mappings),
+    "aar, midrange of two": Case(lambda: nr.AAR(0.3, hint="midrange"), arrays, pairs),
+    "aar, rbf, midrange": Case(lambda: nr.AAR(0.5, kernel="rbf", hint="midrange")),
     "aar, rbf": Case(lambda: nr.AAR(0.5, kernel="rbf")),
     "aar, kernel of kernels": Case(lambda: nr.AAR(0.5, kernel=K, drift=0.01)),
     "ridge, kernels": Case(

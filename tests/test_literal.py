@@ -12,6 +12,7 @@ import noregret as nr
 from literal import (
     BinaryWorld,
     ClippedWorld,
+    FadingWorld,
     GaussianWorld,
     KernelLMSWorld,
     MixtureWorld,
@@ -67,13 +68,14 @@ def gaussian(rng: np.random.Generator) -> Case:
     q = float(rng.choice([0.0, 0.1, 2.0]))
     kernel = "rbf" if rng.random() < 0.4 else None
     options = {"drift": q, "kernel": kernel}
+    hint = [0.0, 0.0, 2.5, "last", "midrange"][rng.integers(5)]
     if kernel is None and rng.random() < 0.3:
         options["fit_intercept"] = True
     make: Callable = [
         lambda: nr.Ridge(a, **options),
         lambda: nr.Ridge(a, clip=clip, **options),
         lambda: nr.BayesianRidge(a, noise_var=noise, **options),
-        lambda: nr.AAR(a, **options),
+        lambda: nr.AAR(a, hint=hint, **options),
     ][kind]
     learner = make()
     outcomes = y
@@ -85,22 +87,37 @@ def gaussian(rng: np.random.Generator) -> Case:
     Z = np.column_stack([np.ones(T), X]) if options.get("fit_intercept") else X
     S = 1.0 / a + q * np.arange(T)
     world = GaussianWorld(
-        rbf(X) if kernel else Z @ Z.T, outcomes, g, S=S, X=Z, a=a, clip=clip, noise=noise
+        rbf(X) if kernel else Z @ Z.T, outcomes, g, S=S, X=Z, a=a, clip=clip, noise=noise, hint=hint
     )
     return learner.certificates(), world, float((outcomes**2).sum())
+
+
+def fading(rng: np.random.Generator) -> Case:
+    X, y = stream(rng)
+    a, gam = 10.0 ** rng.uniform(-2, 2), float(rng.choice([0.3, 0.9, 0.99]))
+    clip = float(np.abs(y).max()) if rng.random() < 0.5 else None
+    hint = [0.0, 2.5, "last", "midrange"][rng.integers(4)]
+    ridge = rng.random() < 0.5
+    learner = nr.Ridge(a, discount=gam, clip=clip) if ridge else nr.AAR(a, discount=gam, hint=hint)
+    g = played(learner, X, y)
+    world = FadingWorld(gam, X, y, g, a=a, clip=clip if ridge else None, hint=hint)
+    return learner.certificates(), world, float((y**2).sum())
 
 
 def merged(rng: np.random.Generator) -> Case:
     X, y = stream(rng, int(rng.integers(2, 20)))
     a, cut = 10.0 ** rng.uniform(-1, 1), len(y) // 2
-    make = [lambda: nr.AAR(a), lambda: nr.Ridge(a), lambda: nr.BayesianRidge(a)][rng.integers(3)]
+    hint = [0.0, -3.0, "last", "midrange"][rng.integers(4)]
+    makers = lambda: nr.AAR(a, hint=hint), lambda: nr.Ridge(a), lambda: nr.BayesianRidge(a)
+    make = makers[rng.integers(3)]
     parts = [make(), make()]
     halves = [np.arange(cut), np.arange(cut, len(y))]
     g = np.concatenate([played(one, X[h], y[h]) for one, h in zip(parts, halves)])
     learner = nr.merge([one for one, h in zip(parts, halves) if len(h)])
     world = GaussianWorld(
-        X @ X.T, y, g, S=np.full(len(y), 1 / a), X=X, a=a, parts=[h for h in halves if len(h)]
-    )
+        X @ X.T, y, g, S=np.full(len(y), 1 / a), X=X, a=a, parts=[h for h in halves if len(h)],
+        hint=hint,
+    )  # fmt: skip
     return learner.certificates(), world, float((y**2).sum())
 
 
@@ -345,8 +362,8 @@ def binary(rng: np.random.Generator) -> Case:
 CASES = {
     maker.__name__: maker
     for maker in (
-        gaussian, merged, weighted, budget, pool, log_pool, weighted_means, pool_of_learners, auto,
-        delayed, safe_oslog, ridge_mixture, mondrian, kernel_lms, net, binary,
+        gaussian, fading, merged, weighted, budget, pool, log_pool, weighted_means,
+        pool_of_learners, auto, delayed, safe_oslog, ridge_mixture, mondrian, kernel_lms, net, binary,
     )
 }  # fmt: skip
 

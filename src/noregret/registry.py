@@ -38,13 +38,13 @@ MODELS = {
         "gaussian.learners.AAR",
         "loss <= best expert + Y^2 ln det(I + X'X/a), any data",
         "3.5 n^2 flops per round, n^2 numbers",
-        _GAUSSIAN,
+        (*_GAUSSIAN, "discount", "hint"),
     ),
     "ridge": Model(
         "gaussian.learners.Ridge",
         "sum (y - m)^2/d = best expert's loss, exactly; clipped: loss <= best + 4Y^2 ln det",
         "3.5 n^2 flops per round, n^2 numbers",
-        (*_GAUSSIAN, "clip"),
+        (*_GAUSSIAN, "discount", "clip"),
     ),
     "bayesian-ridge": Model(
         "gaussian.learners.BayesianRidge",

@@ -248,6 +248,34 @@ MUTANTS = {
             ),
         ],
     ),
+    "native/hint.hpp": (
+        ("gaussian/test_hint.py",),
+        [
+            ("0.5 * (work(HIGH, k) - work(LOW, k))", "0.0", "the least for the middle"),
+            ("if (rule <= AROUND) return;", "if (rule < AROUND) return;", "a number moves"),
+            (
+                "bool alone = first || rule == LAST;",
+                "bool alone = rule == LAST;",
+                "0 is in the range",
+            ),
+            ("alone ? y : smaller(work(LOW, k), y)", "y", "the last for the least"),
+            ("alone ? y : larger(work(HIGH, k), y)", "y", "the last for the largest"),
+        ],
+    ),
+    "native/fading.hpp": (
+        ("gaussian/test_discount.py",),
+        [
+            ("double root = std::sqrt(gam);", "double root = gam;", "gam for its root"),
+            (">= FAINT) row[i] *= root;", ">= 0.0) row[i] *= root;", "pivots that vanish"),
+            (
+                "Size k = i + 1; k < factor.cols",
+                "Size k = i + 1; k < factor.rows",
+                "z does not fade",
+            ),
+            ("work(AT, PASSED) += 1.0;", "", "late features as if nothing had faded"),
+            ("        fade(factor, work);\n    }", "    }", "a replay does not fade"),
+        ],
+    ),
     "native/admit.hpp": (
         LINEAR,
         [
@@ -466,8 +494,8 @@ MUTANTS = {
                 "last |x|, not the largest",
             ),
             (
-                "larger(ledger(OUTCOMES + k, 0), std::fabs(y[k]))",
-                "larger(ledger(OUTCOMES + k, 0), y[k])",
+                "larger(ledger(OUTCOMES + k, 0), std::fabs(off))",
+                "larger(ledger(OUTCOMES + k, 0), off)",
                 "largest y without its sign",
             ),
             ("if (fit != 0.0)", "if (fit > 1e-6)", "small fits are not booked"),

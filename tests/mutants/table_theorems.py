@@ -75,8 +75,8 @@ MUTANTS = {
                 "2X^2 a priori, Bayes",
             ),
             (
-                "return _aar(s, name, s.determinant_bound(X * X),",
-                "return _aar(s, name, s.determinant_bound(2.0 * X * X),",
+                "return _aar(s, name, form, s.determinant_bound(X * X),",
+                "return _aar(s, name, form, s.determinant_bound(2.0 * X * X),",
                 "2X^2 a priori, AAR",
             ),
             (
@@ -122,11 +122,13 @@ MUTANTS = {
                 "leverage for log det, AAR",
             ),
             (
-                '"AAR, leverage form", s.totals.leverage',
-                '"AAR, leverage form", s.totals.log_det',
+                '"AAR", ", leverage form", s.totals.leverage',
+                '"AAR", ", leverage form", s.totals.log_det',
                 "log det for leverage, AAR",
             ),
-            ('{number}", c * c * s.priors', '{number}", c * s.priors', "c for c^2"),
+            ("form, c * c * s.priors", "form, c * s.priors", "c for c^2"),
+            ("t.fit + t.opening, Y2", "t.fit, Y2", "the round without a hint is not charged"),
+            ("side + t.opening", "side", "the round without a hint, against the whole space"),
             (
                 'horizon form", c * c * s.priors',
                 'horizon form", c * s.priors',
@@ -169,7 +171,7 @@ MUTANTS = {
                 "math.log1p(self.totals.rounds * square / self.prior_precision)",
                 "a kernel's determinant",
             ),
-            ("return t.outcomes * Y * Y, declared", "return Y * Y, declared", "one outcome's Y^2"),
+            ("else t.outcomes * Y * Y", "else Y * Y", "one outcome's Y^2"),
             (
                 "constant + square / (2.0 * self.noise_var)",
                 "constant + square / 2.0",

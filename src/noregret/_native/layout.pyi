@@ -1,6 +1,7 @@
 # Compiled; written by native/stubs.py.  The equations are in native/.
 
 AAR: int
+AROUND: int
 AT: int
 BAYES: int
 BUSY: int
@@ -12,11 +13,14 @@ CROSS: int
 DRIFT: int
 ENERGY: int
 EXACT_INTEGER: float
+FADE: int
 FIT: int
 FRESH: int
+HIGH: int
 JOINT: int
 LARGEST_FEATURE: float
 LARGEST_OUTCOME: float
+LAST: int
 LEVEL: int
 LEVERAGE: int
 LIGHT: int
@@ -25,8 +29,10 @@ LOGDET: int
 LOGWEIGHT: int
 LONGEST: int
 LOSS: int
+LOW: int
 MARK: int
 MEAN: int
+MIDRANGE: int
 MISSED: int
 NORM: int
 NORMS: int

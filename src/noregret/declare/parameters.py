@@ -95,27 +95,37 @@ class Number(Kind):
         return float(text)
 
 
-class Share(Kind):
-    """A number from 0 to less than 1, or the word that stands for 1/(t + 1) after round t.
+class NumberOr(Kind):
+    """A number within limits, or one of several words.
 
-    >>> Share().check("share", "falling")
-    'falling'
+    >>> NumberOr(Number(0.0, 1.0, 'a number from 0 to 1, or "half"'), ("half",)).check("x", "half")
+    'half'
     """
 
-    number: ClassVar[Number] = Number(
-        0.0, math.nextafter(1.0, 0.0), 'a number from 0 to less than 1, or "falling": 1/(t + 1)'
-    )
-    metavar: ClassVar[str] = "NUMBER|falling"
+    number: Number
+    words: tuple[str, ...]
 
     def check(self, name: str, value: object) -> float | str:
         """The number as a float, or the word."""
-        if isinstance(value, str) and value == "falling":
+        if isinstance(value, str) and value in self.words:
             return value
         return self.number.check(name, value)
 
     def read(self, text: str) -> float | str:
         """The number in a text, or the word."""
-        return text if text == "falling" else float(text)
+        return text if text in self.words else float(text)
+
+
+class Share(NumberOr):
+    """A number from 0 to less than 1, or the word that stands for 1/(t + 1) after round t."""
+
+    metavar: ClassVar[str] = "NUMBER|falling"
+
+
+class Hint(NumberOr):
+    """A number, or how a guess is made of the outcomes before."""
+
+    metavar: ClassVar[str] = "NUMBER|last|midrange"
 
 
 class Schedule(Kind):
@@ -322,7 +332,16 @@ class Parameter(Record):
 
 
 POSITIVE = Number(1e-300, 1e300, "a number > 0 (1e-300 to 1e300)")
-SHARE = Share()
+SHARE = Share(
+    Number(
+        0.0, math.nextafter(1.0, 0.0), 'a number from 0 to less than 1, or "falling": 1/(t + 1)'
+    ),
+    ("falling",),
+)
+HINT = Hint(
+    Number(0.0, 2.0**511, 'a number (of size up to 6e153), "last" or "midrange"', signed=True),
+    ("last", "midrange"),
+)
 LAG = Whole(1, 100_000, "a whole number, 1 to 100,000")
 
 PARAMETERS: dict[str, Parameter] = {
@@ -330,6 +349,13 @@ PARAMETERS: dict[str, Parameter] = {
     "drift": Parameter(
         Schedule(Number(0.0, 1e300, "a number >= 0, or a function of the round")),
         "1/a_t >= 0: how cheaply experts may change; 0: they are fixed",
+    ),
+    "discount": Parameter(
+        Number(0.001, 1.0, "a number from 0.001 to 1, or None"),
+        "gam: what a round still counts a round later; 1: the past does not fade",
+    ),
+    "hint": Parameter(
+        HINT, "what AAR forecasts around: a number, last outcome or midrange so far; 0 if not given"
     ),
     "clip": Parameter(POSITIVE, "forecasts are clipped to [-CLIP, CLIP]"),
     "noise_var": Parameter(POSITIVE, "variance of one outcome about its mean"),

@@ -36,6 +36,14 @@ FIXED = (
 )
 
 
+FADED = (
+    "|z|^2 + V = sum y^2, less what has faded of |z|^2",
+    "|Rr|^2 = a|r|^2 + sum (r'x)^2 for a fixed r, both as far as they have not faded",
+    "(Rr)'z = sum (r'x) y, as far as it has not faded",
+    "sum e^2/d = what the rotations left",
+)
+
+
 def audits_of(
     core: PrimalCore | DriftCore | DualCore, ledger: Matrix, precision: float
 ) -> tuple[Audit, ...]:
@@ -72,18 +80,24 @@ def _fixed(core: PrimalCore, ledger: Matrix, sums: Totals, a: float) -> list[Aud
     n, _ = core.shape
     found = np.empty((CHECKS, 2))
     ops.fixed(core.factor, ledger, looseness(core), found)
-    audits = [Audit(name, *row) for name, row in zip(FIXED, found.tolist(), strict=True)]
+    names = FADED if core.drifts else FIXED
+    audits = [Audit(name, *row) for name, row in zip(names, found.tolist(), strict=True)]
     R = np.triu(core.factor[:, :n])
     turned = sums.rounds + n * (2.0 * sums.workers - 1.0)  # how often a column was rotated
     squares, trace = (R * R).sum(axis=0), n * a + sums.squared_norms
     off = abs(float(squares.sum()) - trace)
-    audits.append(Audit("|R|^2 = na + sum |x|^2", off, GAMMA * turned * trace + LEAST))
+    if not core.drifts:
+        audits.append(Audit("|R|^2 = na + sum |x|^2", off, GAMMA * turned * trace + LEAST))
     diagonal = np.diagonal(R)
     log_det = core.log_determinant() - sums.log_det
     tilt = float((np.sqrt(squares) / np.abs(diagonal)).sum())
     blurred = GAMMA * (turned * tilt + core.log_size() + sums.log_det)
     blurred += 2.0 * looseness(core) * sums.rounds
-    if sums.workers == 1:
+    if core.drifts:  # a pivot that was kept from fading makes the determinant larger
+        off = max(-log_det, 0.0) if core.faint else abs(log_det)
+        sign = ">=" if core.faint else "="
+        audits.append(Audit(f"ln det R'R/(gam^T a) {sign} sum ln d", off, blurred))
+    elif sums.workers == 1:
         audits.append(Audit("ln det R'R/a = sum ln d", abs(log_det), blurred))
     else:  # each learner's own determinant was the larger
         audits.append(Audit("ln det R'R/a <= sum ln d", max(log_det, 0.0), blurred))

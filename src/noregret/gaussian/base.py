@@ -45,6 +45,7 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
 
     STATE = Part("stream", ("Stream", "KernelStream"))
     RULES: ClassVar[tuple[int, ...]]  # the codes of the rules that are its own
+    discount: float | None = None  # of learners that take one
 
     def __init__(
         self,
@@ -67,8 +68,17 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
     def _plan(self) -> Plan:
         """The parameters, checked."""
         drift, intercept = self._checked("drift"), self._checked("fit_intercept")
-        precision = self._checked("prior_precision")
-        return Plan(self._rule(), precision, drift, intercept, *self._kernel_and_budget())
+        precision, rule = self._checked("prior_precision"), self._rule()
+        discount = None if self.discount is None else self._checked("discount")
+        if discount == 1.0:
+            discount = None
+        plan = Plan(rule, precision, drift, intercept, *self._kernel_and_budget(), discount)
+        if discount is not None and (plan.changing or plan.dual):
+            instead = "leave drift=0" if plan.changing else "leave kernel=None, or give a budget="
+            raise ParameterError(
+                f"discount = {discount!r} is for weights that have no drift: {instead}"
+            )
+        return plan
 
     def _kernel_and_budget(self) -> tuple[Kernel | None, Budget | None]:
         """The kernel and the budget, checked together."""
@@ -117,7 +127,8 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
         with self._lock:
             if self._state is None:
                 return RunningSums(self._rule(), None)
-            return RunningSums(self._state.plan.rule, totals(self._state.ledger))
+            stream = self._state
+            return RunningSums(stream.plan.rule, totals(stream.ledger), stream.ends)
 
     def partial_fit(self, X: Table, y: Outcomes, sample_weight: Outcomes = None) -> Self:
         """Learn all rows, in order, on top of what was learned before.
@@ -136,7 +147,8 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
         # A budget forgets, and experts that change follow the last rows: neither needs to fit all
         # rows of a table, which scikit-learn's check_regressors_train asks of a regressor.
         changing = callable(self.drift) or self.drift != 0.0
-        tags.regressor_tags.poor_score = self.budget is not None or changing
+        fades = self.discount is not None
+        tags.regressor_tags.poor_score = self.budget is not None or changing or fades
         return tags
 
     # What was learned -----------------------------------------------------------------------

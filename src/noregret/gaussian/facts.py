@@ -18,6 +18,12 @@ FIXED = "min_w (sum (y - w'x)^2 + a|w|^2)"
 MOVING = "min over th_1, th_2, ... of (sum (y_t - (th_1+...+th_t)'x_t)^2 + sum a_t|th_t|^2)"
 
 
+FADING = (
+    "min over u_1, ..., u_T of (sum (y_t - u_t'x_t)^2 + a|u_1|^2 + "
+    "gam sum_{t<T} (F_t(u_{t+1}) - F_t(u_t)))"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class StreamFacts:
     """A stream so far, the learner that forecast it, and the bounds that its user vouches for."""
@@ -26,8 +32,11 @@ class StreamFacts:
     features: int  # n, the constant feature included
     prior_precision: float  # a, or a_1
     prior_var: float  # sum of 1/a_s up to the round to come
-    drifting: bool
+    drifting: bool  # experts may change
     rule: int = AAR  # which rule made the forecasts
+    hint: str = ""  # what AAR forecast around, in words
+    opens: bool = False  # a round without a hint is charged apart
+    most_hint: float = 0.0  # no hint so far was larger
     noise_var: float = 1.0
     clip: float | None = None
     outcome_bound: float | None = None  # Y
@@ -39,6 +48,7 @@ class StreamFacts:
     audit: tuple[Audit, ...] = ()
     looseness: float = 0.0  # the error of a look that rows taken in blocks may add, relative
     best_norm: float = math.nan  # |w| of the best expert, behind a budget
+    discount: float | None = None  # gam, where the past fades
 
     @property
     def linear(self) -> bool:
@@ -48,6 +58,8 @@ class StreamFacts:
     @property
     def best(self) -> str:
         """V in words."""
+        if self.discount is not None:
+            return FADING
         if self.kernel:
             return KERNEL_MOVING if self.drifting else KERNEL_FIXED
         if self.totals.workers > 1:
@@ -109,6 +121,16 @@ class StreamFacts:
         )
         return (Assumption(text, met=True),)
 
+    def faded(self) -> tuple[Assumption, ...]:
+        """That the past fades, and what letters then mean."""
+        if self.discount is None:
+            return ()
+        text = (
+            f"gam = {self.discount:.6g}, F_t(u) = gam^(t-1) a|u|^2 + "
+            "sum_{s<=t} gam^(t-s) (y_s - u'x_s)^2"
+        )
+        return (Assumption(text, met=True),)
+
     def is_a_kernel(self) -> tuple[Assumption, ...]:
         """That k is a kernel, and what the stream has shown against it."""
         if not self.kernel and not isinstance(self.budget, Nystrom):
@@ -123,13 +145,18 @@ class StreamFacts:
         return (Assumption(text, met=not over),)
 
     def outcome_square(self) -> tuple[float, Assumption]:
-        """Y^2, summed over the outcomes, and on what authority."""
+        """Y^2, summed over the outcomes, and on what authority; with a hint D^2, of y - h."""
         t, Y = self.totals, self.outcome_bound
-        if Y is None:
-            return t.outcome_square, Assumption(
-                f"{self._of('|y|')} <= Y = {t.largest:.6g}, the largest so far", met=True
-            )
-        return t.outcomes * Y * Y, declared_bound(self._of("|y|"), "Y", Y, t.largest)
+        square = t.outcome_square if Y is None else t.outcomes * Y * Y
+        if not self.hint:
+            return square, _either(self._of("|y|"), "Y", Y, t.largest)[1]
+        what = "|y - h| from round 2 on" if self.opens else "|y - h|"
+        known = _either(what, "D", Y, t.largest)[1]
+        return square, Assumption(f"{known.text}; {self.hint}", met=known.met)
+
+    def hint_rounding(self, loss: float) -> float:
+        """The size of terms that hints far from the outcomes bring in: sum |h| |y - g|."""
+        return self.most_hint * math.sqrt(self.totals.rounds * max(loss, 0.0))
 
     def _of(self, what: str) -> str:
         """A size in words, of what was learned: with weights, sqrt(w) times what was given."""
@@ -137,10 +164,15 @@ class StreamFacts:
 
     @property
     def outcome_words(self) -> str:
-        """Y^2 in words."""
-        if self.totals.outcomes == 1:
-            return "Y^2"
-        return "m Y^2" if self.outcome_bound is not None else "(sum_k Y_k^2)"
+        """Y^2 in words, D^2 with a hint; what a round without a hint was charged comes first."""
+        Y = "D" if self.hint else "Y"
+        words = f"{Y}^2"
+        if self.totals.outcomes > 1:
+            words = f"m {Y}^2" if self.outcome_bound is not None else f"(sum_k {Y}_k^2)"
+        if not self.opens:
+            return words
+        each = "" if self.totals.workers == 1 else "each learner's "
+        return f"{each}|y_1|^2 (1 - 1/d_1) + {words}"
 
     def width(self) -> tuple[float, Assumption]:
         """X, and on what authority; c with a kernel."""

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from noregret._native import layout, rounds
-from noregret._native.layout import AT, LEVEL, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
+from noregret._native.layout import AT, HIGH, LEVEL, LOW, MEAN, NORM, PEAK, ROOT, RULE, SCALARS, Y
 from noregret.budgets import Window
 from noregret.declare.fields import Array, Count, Mismatch, Part, Points, Real, Truth
 from noregret.errors import FeatureError, InputError, MergeError, NoRegretError
 from noregret.gaussian.cores.dual import DualCore
+from noregret.gaussian.hints import restored_ends
 from noregret.gaussian.ledger import add, open_ledger, restored_ledger, stored_ledger
 from noregret.gaussian.stream import (
     MOST,
@@ -54,9 +55,8 @@ class KernelStream(GaussianStream):
         Array("triangle", ("packed",), of="core"),
         Array("z", ("t", "m"), of="core"),
         Array("row_priors", ("t",), of="core"),
+        Array("hint", (2, "m"), of="work", optional=True, later=True),
     )
-    SCRATCH = ("work",)
-
     core: DualCore
 
     def __init__(
@@ -66,6 +66,8 @@ class KernelStream(GaussianStream):
         self.scalar = scalar
         self.work: Matrix = np.zeros((layout.ROWS, max(core.outcomes, SCALARS)))
         self.work[AT, RULE], self.work[AT, LEVEL] = plan.rule.code, plan.rule.level
+        if plan.rule.code == layout.AROUND:
+            self.ends[:] = plan.rule.level
 
     @classmethod
     def start(cls, plan: Plan, inputs: KernelInputs, m: int, *, scalar: bool) -> KernelStream:
@@ -78,12 +80,13 @@ class KernelStream(GaussianStream):
         counts = core.outcomes, core.rounds, core.size, core.prior, core.priors
         points = self.inputs.stored_points(core.inputs)
         ledger = stored_ledger(self.ledger)
-        return self.plan, self.inputs, self.scalar, *counts, ledger, points, *core.rows()
+        rows = *core.rows(), self._stored_ends()
+        return self.plan, self.inputs, self.scalar, *counts, ledger, points, *rows
 
     @classmethod
     def restored(cls, plan: Plan, inputs: KernelInputs, *values: Any) -> KernelStream:
         """The stream of these values."""
-        scalar, m, counted, size, prior, priors, ledger, points, *rows = values
+        scalar, m, counted, size, prior, priors, ledger, points, *rows, ends = values
         if plan.kernel is None or not isinstance(plan.budget, Window | None):
             raise Mismatch("has no kernel, or a budget that makes no sense")
         if scalar and m != 1:
@@ -102,7 +105,14 @@ class KernelStream(GaussianStream):
             raise Mismatch(f"has {len(points)} inputs or other rows for {size} rounds")
         core.rounds, core.size, core.prior, core.priors = counted, size, prior, priors
         core.go_on(points, *rows)
-        return cls(plan, core, ledger, inputs, scalar=scalar)
+        stream = cls(plan, core, ledger, inputs, scalar=scalar)
+        stream.ends[:] = restored_ends(ends, plan.rule, m)
+        return stream
+
+    @property
+    def ends(self) -> Matrix:
+        """What the hint is the middle of (2, m)."""
+        return self.work[LOW : HIGH + 1, : self.core.outcomes]
 
     @property
     def space(self) -> FeatureSpace | None:
@@ -111,9 +121,11 @@ class KernelStream(GaussianStream):
 
     def copy(self) -> KernelStream:
         """A stream that shares nothing with this one."""
-        return KernelStream(
+        twin = KernelStream(
             self.plan, self.core.copy(), self.ledger.copy(), self.inputs, scalar=self.scalar
         )
+        twin.ends[:] = self.ends
+        return twin
 
     # One round ------------------------------------------------------------------------------
 
@@ -164,7 +176,7 @@ class KernelStream(GaussianStream):
             stream = self.copy()
             track = _one_by_one(stream.core, xs, ys)
         add(stream.ledger, layout.FIT, track.fit)
-        replay = stream.book_rows(self.work, sizes, ys, track)
+        replay = stream.book_rows(stream.work, sizes, ys, track)
         stream._note_excess()
         return stream, replay
 

@@ -8,6 +8,8 @@ with `drift`, all sequences of them.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import ClassVar
 
 from noregret._native import layout
 from noregret.certificates import Certificate
@@ -44,6 +46,9 @@ class Ridge(Gaussian):
     kernel : experts are functions of its space: a kernel of scikit-learn, any k(X, Z) -> matrix, or
         a name.  Then t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t: how cheaply experts may change.
+    discount : gam from 0.001 to 1: after each round all that was learned counts gam times as much,
+        a included; the best expert is then the best sequence u_1, u_2, ... (docs/theory.md,
+        section 26).  3.5 n^2 flops as ever; no drift, no kernel without a budget of features.
     clip : forecasts are clipped to [-clip, clip]; None for no clipping.
     fit_intercept : add the constant feature 1, penalised like the rest.
     budget : Nystrom, RandomFourier, Taylor, Polynomial or Window: a constant cost with a kernel.
@@ -61,6 +66,7 @@ class Ridge(Gaussian):
     """
 
     RULES = (layout.RIDGE, layout.CLIPPED)
+    LATER: ClassVar[Mapping[str, object]] = {"discount": None}
 
     def __init__(
         self,
@@ -68,6 +74,7 @@ class Ridge(Gaussian):
         *,
         kernel: object = None,
         drift: Drift = 0.0,
+        discount: float | None = None,
         clip: float | None = None,
         fit_intercept: bool = False,
         budget: Budget | None = None,
@@ -75,6 +82,7 @@ class Ridge(Gaussian):
         super().__init__(
             prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
         )
+        self.discount = discount
         self.clip = clip
 
     def loss_ratio(self) -> Certificate:
@@ -244,6 +252,12 @@ class AAR(Gaussian):
     prior_precision : a > 0; a_1 with drift.
     kernel : experts are functions of its space; t^2 flops and t numbers of memory in round t.
     drift : 1/a_t for t >= 2, a number or a function of t.
+    discount : gam from 0.001 to 1: after each round all that was learned counts gam times as much,
+        a included; the best expert is then the best sequence u_1, u_2, ... (docs/theory.md,
+        section 26).  3.5 n^2 flops as ever; no drift, no kernel without a budget of features.
+    hint : a guess h of y_t that is known before it, by outcome: a number, "last" (the outcome
+        before) or "midrange" (of the outcomes before).  Forecasts are h + (m_t - h)/d_t, and the
+        price is D^2 instead of Y^2, |y_t - h_t| <= D: it no longer depends on where 0 is.
     fit_intercept : add the constant feature 1, penalised like the rest.
     budget : Nystrom, RandomFourier, Taylor, Polynomial or Window: a constant cost with a kernel.
 
@@ -258,9 +272,36 @@ class AAR(Gaussian):
       sum (y - g)^2 <= min_w (sum (y - w'x)^2 + a|w|^2) + Y^2 ln det(I + X'X/a)
       loss 3.69444, best in hindsight 2.75, bound 4.13629 (slack 0.442)
       [x] |y| <= Y = 1, the largest so far
+    >>> far = AAR(hint=100.0).fit([[1.0]] * 4, [99.0, 101.0, 100.0, 101.0]).certificate()
+    >>> far.name, f"{far.loss:.1f} <= {far.bound:.1f}", far.assumptions[0].text
+    ('AAR around a hint', '4668.8 <= 8044.4', '|y - h| <= D = 1, the largest so far; h = 100')
     """
 
-    RULES = (layout.AAR,)
+    RULES = (layout.AAR, layout.AROUND, layout.LAST, layout.MIDRANGE)
+    LATER: ClassVar[Mapping[str, object]] = {"hint": None, "discount": None}
+
+    def __init__(
+        self,
+        prior_precision: float = 1.0,
+        *,
+        kernel: object = None,
+        drift: Drift = 0.0,
+        discount: float | None = None,
+        hint: float | str | None = None,
+        fit_intercept: bool = False,
+        budget: Budget | None = None,
+    ) -> None:
+        super().__init__(
+            prior_precision, kernel=kernel, drift=drift, fit_intercept=fit_intercept, budget=budget
+        )
+        self.discount = discount
+        self.hint = hint
 
     def _rule(self) -> Rule:
-        return Rule(layout.AAR)
+        if self.hint is None:
+            return Rule(layout.AAR)
+        hint = self._checked("hint")
+        codes = {"last": layout.LAST, "midrange": layout.MIDRANGE}
+        if isinstance(hint, str):
+            return Rule(codes[hint])
+        return Rule(layout.AROUND, hint) if hint else Rule(layout.AAR)

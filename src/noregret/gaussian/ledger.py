@@ -46,14 +46,14 @@ class Totals:
     weighted: float  # sum e^2/d, from the looks
     log_det: float  # sum ln d
     leverage: float  # sum 1 - 1/d
-    charge: float  # sum y^2 (1 - 1/d)
-    relief: float  # sum (d - 1) (m/d)^2
+    charge: float  # sum (y - h)^2 (1 - 1/d), h = 0 without a hint
+    relief: float  # sum (d - 1) ((m - h)/d)^2
     squared_norms: float  # sum |x|_2^2
     widest: float  # largest |x|_inf
     longest: float  # largest |x|_2
-    largest: float  # largest |y| of any outcome
+    largest: float  # largest |y - h| of any outcome, once there was a hint
     missed: float  # of the sum of k(x, x), what a budget left out
-    outcome_square: float  # sum over the outcomes k of max |y_k|^2
+    outcome_square: float  # sum over the outcomes k of max |y_k - h_k|^2
     workers: int  # streams that were merged into this one, itself included
     first: int = 0  # of the Student rule: the first round with e != 0, 0 before it
     first_weighted: float = 0.0  # its e^2/d, and the log-determinant up to it
@@ -65,6 +65,7 @@ class Totals:
     worst_round: int = 0
     log_weights: float = 0.0  # sum ln w over rounds that had a weight
     light: int = 0  # rounds whose weight was not 1
+    opening: float = 0.0  # what the charge was before there was a hint
 
     @property
     def most_energy(self) -> float:
@@ -160,6 +161,7 @@ def totals(ledger: Matrix) -> Totals:
         worst_round=int(ledger[layout.WORST, 1]),
         log_weights=value[layout.LOGWEIGHT],
         light=int(ledger[layout.LIGHT, 0]),
+        opening=float(ledger[layout.LIGHT, 1]),
     )
 
 

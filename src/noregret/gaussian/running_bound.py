@@ -15,10 +15,11 @@ import numpy as np
 
 from noregret._native import layout
 from noregret.gaussian import theorems
+from noregret.gaussian.hints import hints
 from noregret.gaussian.ledger import Totals
 from noregret.gaussian.rules import Rule
 from noregret.learner.replay import Replay
-from noregret.types import Vector
+from noregret.types import Matrix, Vector
 
 __all__ = ["RunningSums"]
 
@@ -29,11 +30,12 @@ Sum = tuple[float, float]
 class RunningSums:
     """The sums so far, from those of a learner as it is."""
 
-    __slots__ = ("Lam", "V", "largest", "rounds", "rule")
+    __slots__ = ("Lam", "V", "ends", "largest", "rounds", "rule")
 
-    def __init__(self, rule: Rule, so_far: Totals | None) -> None:
+    def __init__(self, rule: Rule, so_far: Totals | None, ends: Matrix | None = None) -> None:
         self.rule = rule
-        self.V = (0.0 if so_far is None else so_far.fit, 0.0)
+        self.ends = np.full((2, 1), rule.level) if ends is None else ends.copy()
+        self.V = (0.0 if so_far is None else so_far.fit + so_far.opening, 0.0)
         self.Lam = (0.0 if so_far is None else so_far.log_det, 0.0)
         self.largest = 0.0 if so_far is None else so_far.largest
         self.rounds = 0 if so_far is None else so_far.rounds
@@ -46,16 +48,33 @@ class RunningSums:
             return None
         with np.errstate(all="ignore"):  # what overflows is infinite here and refused elsewhere
             d, e = replay.spread, y - replay.mean
-            V, self.V = _summed(self.V, e * e / d)
+            off, opening = self._off(y)
+            V, self.V = _summed(self.V, e * e / d + opening * opening * (1.0 - 1.0 / d))
             Lam, self.Lam = _summed(self.Lam, np.log(d))
-            Y = np.maximum(np.maximum.accumulate(np.abs(y)), self.largest)
+            Y = np.maximum(np.maximum.accumulate(np.abs(off)), self.largest)
             t = np.arange(1.0, len(y) + 1.0) + self.rounds
             self.largest, self.rounds = float(Y[-1]), int(t[-1])
             return self._bound(V, Lam, Y, t)
 
+    def _off(self, y: Vector) -> tuple[Vector, Vector]:
+        """y - h of every round, and apart from it that of a round without a hint; else 0."""
+        if not self.rule.hinted:
+            return y, np.zeros_like(y)
+        first = self.rounds == 0 and self.rule.code > layout.AROUND
+        h = hints(self.rule, self.ends, y[:, None], first=first)[:, 0]
+        off, opening = y - h, np.zeros_like(y)
+        if first:
+            off[0], opening[0] = 0.0, y[0]
+        if self.rule.code == layout.MIDRANGE:
+            seen = np.concatenate([y, self.ends[:, 0] if not first else y[:0]])
+            self.ends = np.array([[seen.min()], [seen.max()]])
+        elif self.rule.code == layout.LAST:
+            self.ends = np.full((2, 1), y[-1])
+        return off, opening
+
     def _bound(self, V: Vector, Lam: Vector, Y: Vector, t: Vector) -> Vector:
         level = self.rule.level
-        if self.rule.code == layout.AAR:
+        if self.rule.code == layout.AAR or self.rule.hinted:
             return theorems.aar_side(V, Y * Y, Lam)
         if self.rule.code == layout.CLIPPED:
             return theorems.clipped_side(V, level, Lam)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from noregret._native import audit, layout, rounds
-from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, LEVEL, OFFSET, OK, RULE
+from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, HIGH, LEVEL, LOW, OFFSET, OK, RULE
 from noregret._native.rows import GaussianRounds, Rounds
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
@@ -28,6 +28,7 @@ from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.gaussian.facts import StreamFacts
+from noregret.gaussian.hints import merged_ends, most_hint, restored_ends
 from noregret.gaussian.ledger import (
     add,
     extend,
@@ -62,6 +63,7 @@ from noregret.types import (
 __all__ = ["MOST", "Budget", "GaussianStream", "Plan", "Stream"]
 
 MOST = 2**26  # outcomes per round, in a file
+LEAST_DISCOUNT = 0.001
 Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
 
 
@@ -78,6 +80,7 @@ class Plan:
         Part(
             "budget", ("Nystrom", "RandomFourier", "Taylor", "Polynomial", "Window"), optional=True
         ),
+        Real("discount", LEAST_DISCOUNT, 1.0, later=True),
     )
 
     rule: Rule
@@ -86,19 +89,33 @@ class Plan:
     intercept: bool = False
     kernel: Kernel | None = None
     budget: Budget | None = None
+    discount: float | None = None  # None: the past does not fade
 
     @classmethod
     def restored(cls, rule: Rule, prior_precision: float, drift: Drift, *more: Any) -> Plan:
         """The plan of these values."""
         if not callable(drift) and not (type(drift) is float and 0.0 <= drift <= 1e300):
             raise Mismatch("has an invalid drift")
-        return cls(rule, prior_precision, drift, *more)
+        plan = cls(rule, prior_precision, drift, *more)
+        if plan.discount is not None and (plan.discount == 1.0 or plan.changing or plan.dual):
+            raise Mismatch("has a discount that does not go with the rest")
+        return plan
+
+    @property
+    def changing(self) -> bool:
+        """Whether experts drift."""
+        return callable(self.drift) or self.drift > 0.0
+
+    @property
+    def dual(self) -> bool:
+        """Whether the exact kernel core learns, which keeps inputs."""
+        return self.kernel is not None and not isinstance(self.budget, Nystrom)
 
     def core(self, n: int, m: int) -> PrimalCore | DriftCore:
         """A core for n features, the constant one included, and m outcomes."""
-        if callable(self.drift) or self.drift > 0.0:
+        if self.changing:
             return DriftCore(self.prior_precision, self.drift, n, m)
-        return PrimalCore(self.prior_precision, n, m)
+        return PrimalCore(self.prior_precision, n, m, self.discount)
 
 
 class GaussianStream:
@@ -132,16 +149,30 @@ class GaussianStream:
     def retire(self) -> None:
         """Let no round in any more: another stream takes the place of this one."""
 
+    @property
+    def ends(self) -> Matrix:
+        """What the hint is the middle of (2, m), in the scratch array of compiled rounds."""
+        raise NotImplementedError
+
+    def _stored_ends(self) -> Matrix | None:
+        """What a file keeps of the hint: nothing where there is none, or a number."""
+        return self.ends.copy() if self.plan.rule.code > layout.AROUND else None
+
+    def _hint(self) -> Vector | None:
+        """The hint for the round to come, by outcome."""
+        low, high = self.ends
+        return low + 0.5 * (high - low) if self.plan.rule.hinted else None
+
     def predict(self, x: Row) -> Forecast:
         """The point forecast at x."""
         look = self.look(x)
-        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]))[0]
+        g = self.plan.rule.forecast(look.mean[None], np.array([look.root]), self._hint())[0]
         return float(g[0]) if self.scalar else g.copy()  # a look may be kept
 
     def predict_rows(self, X: Table) -> Matrix:
         """Forecasts at every row; nothing is learned."""
         with self.closed():
-            return self.flat(self.plan.rule.forecast(*self.look_rows(X)))
+            return self.flat(self.plan.rule.forecast(*self.look_rows(X), self._hint()))
 
     def flat(self, values: Matrix) -> Matrix:
         """(T, m), or (T,) where an outcome is a number."""
@@ -150,6 +181,8 @@ class GaussianStream:
     def facts(self, **bounds: float) -> StreamFacts:
         """The stream as the theorems see it; the caller holds the lock and has closed it."""
         sums, plan, core = totals(self.ledger), self.plan, self.core
+        if plan.discount is not None:  # FIT is the whole story, see ledger.hpp on JOINT
+            sums = replace(sums, best=sums.fit)
         features, priors = (0, core.priors) if isinstance(core, DualCore) else (core.shape[0], 0.0)
         return StreamFacts(
             totals=sums,
@@ -157,7 +190,11 @@ class GaussianStream:
             prior_precision=plan.prior_precision,
             prior_var=core.prior_var(),
             drifting=core.drifts,
-            rule=plan.rule.code,
+            discount=plan.discount,
+            rule=layout.AAR if plan.rule.hinted else plan.rule.code,
+            hint=plan.rule.hint,
+            opens=plan.rule.code > layout.AROUND,
+            most_hint=most_hint(plan.rule, sums),
             noise_var=plan.rule.noise_var,
             clip=plan.rule.clip,
             kernel=isinstance(core, DualCore),
@@ -198,6 +235,7 @@ class Stream(GaussianStream):
         Count("outcomes", 1, MOST, of="core"),
         Array("ledger", ("rows", 2), finite=False),
         Group("core", StoredCore),
+        Array("hint", (2, "m"), of="core", optional=True, later=True),
     )
     SCRATCH = ("fast",)  # rounds in the arrays of the core and the ledger
 
@@ -217,6 +255,8 @@ class Stream(GaussianStream):
         at = core.work[AT]
         at[OFFSET], at[RULE], at[LEVEL] = plan.intercept, plan.rule.code, plan.rule.level
         at[CEILING], at[CLOSED] = layout.LARGEST_FEATURE, 0.0
+        if plan.rule.code == layout.AROUND:
+            self.ends[:] = plan.rule.level
         self.fast: Rounds | None = None
         if scalar and isinstance(space, Positions | Names):
             self.fast = GaussianRounds(space.reader, core.factor, core.work, ledger, core.alone)
@@ -235,17 +275,26 @@ class Stream(GaussianStream):
         """The values of FIELDS; copies, since rounds that take no lock may follow."""
         with self.closed():
             core, ledger = StoredCore.of(self.core), stored_ledger(self.ledger)
-        return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core
+            ends = self._stored_ends()
+        return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core, ends
 
     @classmethod
     def restored(cls, plan: Plan, space: FeatureSpace, *values: Any) -> Stream:
         """The stream of these values."""
-        scalar, m, ledger, stored = values
+        scalar, m, ledger, stored, ends = values
         if scalar and m != 1:
             raise Mismatch(f"has {m} outcomes that are one number")
         ledger = restored_ledger(ledger, m)
-        core = stored.core(plan.prior_precision, plan.drift, space.size + plan.intercept, m)
-        return cls(plan, core, ledger, space, scalar=scalar)
+        n, a = space.size + plan.intercept, plan.prior_precision
+        core = stored.core(a, plan.drift, n, m, plan.discount)
+        stream = cls(plan, core, ledger, space, scalar=scalar)
+        stream.ends[:] = restored_ends(ends, plan.rule, m)
+        return stream
+
+    @property
+    def ends(self) -> Matrix:
+        """What the hint is the middle of (2, m)."""
+        return self.core.work[LOW : HIGH + 1, : self.core.shape[1]]
 
     @contextmanager
     def closed(self) -> Iterator[list[Stream]]:
@@ -336,8 +385,10 @@ class Stream(GaussianStream):
     def _extended(self, space: FeatureSpace) -> Stream:
         """A copy behind a larger space; what is new was 0 so far, so it is exact."""
         core = self.core.extended(space.size - self.space.size)
-        ledger = self.ledger.copy()
-        extend(ledger, self.core.shape[0], core.shape[0], self.plan.prior_precision)
+        ledger, a = self.ledger.copy(), self.plan.prior_precision
+        if self.plan.discount is not None:
+            a = 1.0 / core.prior_var()  # what is left of it
+        extend(ledger, self.core.shape[0], core.shape[0], a)
         return Stream(self.plan, core, ledger, space, scalar=self.scalar)
 
     # Many rounds ----------------------------------------------------------------------------
@@ -396,6 +447,10 @@ class Stream(GaussianStream):
             raise MergeError(
                 "learners with drift cannot be merged: what a round teaches depends on when it was"
             )
+        if self.plan.discount is not None:
+            raise MergeError(
+                "learners with a discount cannot be merged: what a round counts depends on its age"
+            )
         if self.core.shape[1] != other.core.shape[1] or self.scalar != other.scalar:
             raise MergeError("the learners have different numbers of outcomes")
         named = isinstance(self.space, Names), isinstance(other.space, Names)
@@ -428,7 +483,9 @@ class Stream(GaussianStream):
         extend(mine, self.core.shape[0], core.shape[0], self.plan.prior_precision)
         _move_probe(other.core, theirs, places, core.shape[0])
         ledger = merged(mine, theirs, core.merge(other.core, places))
-        return Stream(self.plan, core, ledger, space, scalar=self.scalar)
+        both = Stream(self.plan, core, ledger, space, scalar=self.scalar)
+        both.ends[:] = merged_ends(self.plan.rule, self, other)
+        return both
 
 
 def _move_probe(core: PrimalCore, ledger: Matrix, places: Integers, n: int) -> None:
@@ -461,10 +518,15 @@ def _roots(weights: Outcomes, rounds_: int, plan: Plan) -> Matrix:
     """The square roots of the rounds' weights, as a column."""
     if plan.rule.clip is not None:
         raise InputError("sample_weight: a clipped learner takes none; leave clip=None")
-    if callable(plan.drift) or plan.drift > 0.0:
+    if plan.rule.hinted:
+        raise InputError(
+            "sample_weight: a hint is about y and not about sqrt(w) y; leave hint=None, or repeat "
+            "the rounds"
+        )
+    if plan.changing or plan.discount is not None:
         raise InputError(
             "sample_weight: experts that change do so every round, so that a round of weight 2 is "
-            "not two rounds; leave drift=0, or repeat the rounds"
+            "not two rounds; leave drift=0 and discount=None, or repeat the rounds"
         )
     taken, scalar = outcome_table(weights, rounds_, "sample_weight")
     if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():

@@ -31,6 +31,7 @@ __all__ = [
 
 Theorem = Callable[[StreamFacts], Certificate]
 N = TypeVar("N", float, Vector)
+HINTED = "AAR around a hint"
 
 
 def aar_side(V: N, square: N, price: N) -> N:
@@ -80,7 +81,9 @@ def theorems_of(s: StreamFacts) -> list[Theorem]:
         if s.kernel:
             found.append(clipped_horizon_bound)
     else:
-        found = [ridge_equality, ridge_norm_bound]
+        found = [ridge_equality]
+        if s.discount is None:  # the prior fades, and with it what bounds the spread
+            found.append(ridge_norm_bound)
         if s.linear:
             found.append(kakade_ng_square_loss_bound)
     return found
@@ -110,7 +113,7 @@ def _state(
         assumptions = (*assumptions, Assumption(forgets, met=s.totals.rounds <= s.budget.size))
     elif s.budget is not None:
         assumptions = (*assumptions, Assumption(_span(s), met=True))
-    assumptions = (*assumptions, *s.is_a_kernel(), *s.weighted())
+    assumptions = (*assumptions, *s.faded(), *s.is_a_kernel(), *s.weighted())
     if s.totals.workers > 1:
         shared = f"losses were paid by {s.totals.workers} merged learners, each in its own rounds"
         assumptions = (*assumptions, Assumption(shared, met=True))
@@ -360,36 +363,47 @@ def student_side(V: float, nu: float, log_det: float, m: int) -> float:
 # AAR --------------------------------------------------------------------------------------
 
 
-def _aar(s: StreamFacts, name: str, price: float, statement: str, *more: Assumption) -> Certificate:
+def _aar(
+    s: StreamFacts, name: str, form: str, price: float, statement: str, *more: Assumption
+) -> Certificate:
+    """V + Y^2 times a price; around a hint V + D^2 times it, |y - h| <= D (E1), by another name."""
     t = s.totals
     Y2, known = s.outcome_square()
     return _state(
         s,
-        name,
+        f"{_aar_named(s, name)}{form}",
         "upper bound",
         loss=t.loss,
-        bound=aar_side(t.fit, Y2, price),
+        bound=aar_side(t.fit + t.opening, Y2, price),
         statement=f"sum (y - g)^2 <= {s.best} + {s.outcome_words} {statement}",
         assumptions=(known, *more),
+        size=s.hint_rounding(t.loss),
     )
+
+
+def _aar_named(s: StreamFacts, name: str) -> str:
+    """The name of a statement without a hint and without a discount, or that of another."""
+    if s.discount is not None:
+        name = "AAR"
+    return f"{HINTED if s.hint else name}{'' if s.discount is None else ', discounted'}"
 
 
 def aar_bound(s: StreamFacts) -> Certificate:
     """BK Theorem 1 (Vovk 2001), or Theorem 3 (6) for AARCh: V + Y^2 Lam."""
     number = (4 if s.kernel else 3) if s.drifting else (2 if s.kernel else 1)
-    return _aar(s, f"Busuttil-Kalnishkan Theorem {number}", s.totals.log_det, s.log)
+    return _aar(s, f"Busuttil-Kalnishkan Theorem {number}", "", s.totals.log_det, s.log)
 
 
 def aar_leverage_bound(s: StreamFacts) -> Certificate:
     """Sharper: V + Y^2 sum (1 - 1/d), since 1 - 1/d <= ln d."""
-    return _aar(s, "AAR, leverage form", s.totals.leverage, "sum (1 - 1/d)")
+    return _aar(s, "AAR", ", leverage form", s.totals.leverage, "sum (1 - 1/d)")
 
 
 def aar_determinant_bound(s: StreamFacts) -> Certificate:
     """BK Theorem 1 with Lam <= n ln(1 + T X^2/a)."""
     X, known = s.width()
-    name = "Busuttil-Kalnishkan Theorem 1, a priori"
-    return _aar(s, name, s.determinant_bound(X * X), s.log_a_priori("X^2"), known)
+    name, form = "Busuttil-Kalnishkan Theorem 1", ", a priori"
+    return _aar(s, name, form, s.determinant_bound(X * X), s.log_a_priori("X^2"), known)
 
 
 def kernel_aar_horizon_bound(s: StreamFacts) -> Certificate:
@@ -402,7 +416,8 @@ def kernel_aar_horizon_bound(s: StreamFacts) -> Certificate:
     c, known = s.length()
     number = "2 (9)" if s.drifting else "1"
     sums = "c^2 sum_t sum_{s<=t} 1/a_s" if s.drifting else "c^2 T/a"
-    return _aar(s, f"Busuttil-Kalnishkan Corollary {number}", c * c * s.priors, sums, known)
+    name, form = f"Busuttil-Kalnishkan Corollary {number}", ", horizon form" if s.hint else ""
+    return _aar(s, name, form, c * c * s.priors, sums, known)
 
 
 def whole_space(s: StreamFacts) -> list[Certificate]:
@@ -428,7 +443,8 @@ def whole_space(s: StreamFacts) -> list[Certificate]:
     assumptions: tuple[Assumption, ...] = (unit,)
     if s.rule == AAR:
         Y2, known = s.outcome_square()
-        bound, left, assumptions = aar_side(side, Y2, t.log_det), "sum (y - g)^2", (known, unit)
+        bound = aar_side(side + t.opening, Y2, t.log_det)
+        left, assumptions = "sum (y - g)^2", (known, unit)
         words += f" + {s.outcome_words} {s.log}"
     elif s.rule == CLIPPED:
         Y = s.clip if s.clip is not None else math.inf
@@ -481,19 +497,24 @@ def budget_report(s: StreamFacts) -> list[Certificate]:
 def _named(s: StreamFacts, fixed: str, kernel: str, moving: str) -> str:
     """The name of a statement for fixed experts, for a kernel's, for changing ones."""
     if s.drifting:
-        return f"{moving} for changing experts"
+        return f"{moving} for changing experts{'' if s.discount is None else ', discounted'}"
     return kernel if s.kernel else fixed
 
 
 def aar_exact_loss(s: StreamFacts) -> Certificate:
-    """(y - m/d)^2 - (y - m)^2/d = y^2 (1 - 1/d) - (d - 1)(m/d)^2, summed; no bound on y needed."""
+    """(y - m/d)^2 - (y - m)^2/d = y^2 (1 - 1/d) - (d - 1)(m/d)^2, summed; no bound on y needed.
+
+    Around a hint h the same of y - h and m - h, which leaves y - g and y - m as they are.
+    """
     t = s.totals
+    charge, relief = ("(y - h)^2", "(g - h)^2") if s.hint else ("y^2", "g^2")
     return _state(
         s,
-        "AAR, exact loss",
+        f"{_aar_named(s, 'AAR')}, exact loss",
         "equality",
         loss=t.loss,
         bound=t.fit + t.charge - t.relief,
-        statement=f"sum (y - g)^2 = {s.best} + sum y^2 (1 - 1/d) - sum (d - 1) g^2",
-        size=t.charge + t.relief,
+        statement=f"sum (y - g)^2 = {s.best} + sum {charge} (1 - 1/d) - sum (d - 1) {relief}",
+        assumptions=(Assumption(s.hint, met=True),) if s.hint else (),
+        size=t.charge + t.relief + s.hint_rounding(t.loss),
     )

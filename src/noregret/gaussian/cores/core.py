@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from noregret._native.layout import AT, FRESH, MEAN, OK, ROOT, SCALARS, X
+from noregret._native.layout import AT, FRESH, HIGH, LOW, MEAN, OK, ROOT, SCALARS, X
 from noregret.errors import NumericalError
 from noregret.types import Look, Matrix, Track, Vector
 
@@ -65,6 +65,8 @@ class Core:
         raise NotImplementedError
 
     def _go_on_from(self, core: Core) -> None:
-        """Take over another core's scalars, not its look."""
+        """Take over another core's scalars and hints, not its look."""
+        _, m = core.shape
+        self.work[LOW : HIGH + 1, :m] = core.work[LOW : HIGH + 1, :m]
         self.work[AT, :SCALARS] = core.work[AT, :SCALARS]
         self.work[AT, FRESH] = 0.0

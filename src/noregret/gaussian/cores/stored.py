@@ -16,6 +16,7 @@ import numpy as np
 from noregret._native.layout import (
     AT,
     DRIFT,
+    FADE,
     FRESH,
     NORM,
     PASSED,
@@ -33,7 +34,7 @@ from noregret.types import Matrix
 
 __all__ = ["StoredCore"]
 
-OLD_ROWS = 6  # of the scratch array, in files of releases that stored it
+OLD_ROWS, OLD_SCALARS = 6, 13  # of the scratch array, in files of releases that stored it
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +65,21 @@ class StoredCore:
         settings = bool(at[ROOTED]), int(at[PASSED]), float(at[DRIFT])
         return cls(core.factor.copy(), None, *settings, walked)
 
-    def core(self, precision: float, drift: Drift, n: int, m: int) -> PrimalCore | DriftCore:
+    def core(
+        self, precision: float, drift: Drift, n: int, m: int, discount: float | None = None
+    ) -> PrimalCore | DriftCore:
         """The core that goes on from here, for n features and m outcomes."""
         if callable(drift) or drift > 0.0:
             return self.drifting(precision, drift, n, m)
-        return self.fixed(precision, n, m)
+        return self.fixed(precision, n, m, discount)
 
-    def fixed(self, precision: float, n: int, m: int) -> PrimalCore:
-        """The core of fixed experts."""
+    def fixed(self, precision: float, n: int, m: int, discount: float | None = None) -> PrimalCore:
+        """The core of fixed experts, or of those whose past fades."""
         if self.factor.shape != (n, n + m) or self.walked != 0.0:
             raise Mismatch("has a core of another shape, or one that drifts")
-        return PrimalCore.over(precision, self.factor, self._work(0, n + m))
+        work = self._work(0, n + m)
+        work[AT, FADE] = discount or 0.0
+        return PrimalCore.over(precision, self.factor, work)
 
     def drifting(self, precision: float, drift: Drift, n: int, m: int) -> DriftCore:
         """The core of experts that change."""
@@ -89,7 +94,7 @@ class StoredCore:
         """The scratch array, `more` rows of it for noise; a look that a file holds is made anew."""
         columns = max(width, SCALARS)
         if self.look is not None:
-            if self.look.shape != (OLD_ROWS + more, columns):
+            if self.look.shape != (OLD_ROWS + more, max(width, OLD_SCALARS)):
                 raise Mismatch("has a look of another shape")
             sizes, fresh = self.look[AT, [ROOT, NORM, PEAK]], self.look[AT, FRESH]
             if not ((sizes >= 0.0) & (sizes < math.inf)).all() or fresh not in (0.0, 1.0):
