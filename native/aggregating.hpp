@@ -71,14 +71,15 @@ struct Round {
 // One pass over the lanes: the forecast and, where y is known, what everybody loses.
 template <int B, bool learning>
 INLINE Round pass(Block at, Block book, double y, double c) {
-    double eta = book(RATE, 0), lo = c + book(RANGE, 0), hi = c + book(RANGE, 1);
+    double eta = book(RATE, 0), lo = book(RANGE, 0), hi = book(RANGE, 1);
     double g0 = at(WORDS, 0), l0 = (y - g0) * (y - g0), wide = hi - lo, ends = lo + hi;
+    double off0 = g0 - c;
     Eight<B> above = Eight<B>::all(0.0), below = above, far = above, sum = above, reach = above;
     for (Size k = 0; k < at.cols; k += 8) {
         Eight<B> said = Eight<B>::at(at[WORDS].p + k);
         Eight<B> weight = Eight<B>::at(at[LOG].p + k) - eta * Eight<B>::at(at[U].p + k);
         Eight<B> d = said - g0;  // d (2(w - g0) - d) = d ((lo + hi) - (g0 + said)) +- d (hi - lo)
-        Eight<B> base = eta * (d * (ends - (g0 + said))), tilt = eta * (d * wide);
+        Eight<B> base = eta * (d * (ends - (off0 + (said - c)))), tilt = eta * (d * wide);
         Eight<B> high = base + tilt, low = base - tilt;
         far = lanes::larger(far, lanes::larger(high * high, low * low));
         above = above + lanes::exponential(weight + high);
@@ -131,7 +132,7 @@ INLINE Size rounds_in(Block pool, Block book, Block said, Row ys, Row forecasts,
     fetch(pool, at);
     for (; t < said.rows; ++t) {
         double y = ys[t];
-        if (!(c + book(RANGE, 0) <= y && y <= c + book(RANGE, 1))) break;
+        if (!(book(RANGE, 0) <= y - c && y - c <= book(RANGE, 1))) break;
         hear(at, said[t]);
         Round round = pass<B, true>(at, book, y, c);
         double g = round.g, l0 = (y - at(WORDS, 0)) * (y - at(WORDS, 0));
@@ -145,7 +146,7 @@ INLINE Size rounds_in(Block pool, Block book, Block said, Row ys, Row forecasts,
         if (shared || !known) {
             bring(pool, at);
             if (shared) share(pool, book);
-            widen(pool, book, y - c, book(ROUNDS, 0) == 0.0);
+            widen(pool, book, y, c, book(ROUNDS, 0) == 0.0);
             fetch(pool, at);
         }
         book(ROUNDS, 0) += 1.0;

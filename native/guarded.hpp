@@ -114,7 +114,7 @@ class Guarded {
         post(book_, inside, room, loss, mix);
         if (book_(RATE, 1) > 0.0) share(pool_, book_);
         for (Size i = 0; i < y.n; ++i)
-            widen(pool_, book_, y[i] - centre_[std::size_t(i)], first && i == 0);
+            widen(pool_, book_, y[i], centre_[std::size_t(i)], first && i == 0);
         book_(ROUNDS, 0) += 1.0;
         return loss;
     }

@@ -71,6 +71,7 @@ enum : int {
 
 constexpr double FALLING = 1.0;    // in place of a share: s_t = 1/(t + 1) after round t
 constexpr double NARROW = 1e-100;  // a narrower range is one point: 1/width^2 must fit in float64
+constexpr double FINE = 0x1p-26;   // the least width in units of the centre
 
 // Before all else in a round: tell who sleeps (SAID is NaN) and return how many are awake.
 INLINE Size wake(Block pool) {
@@ -135,12 +136,12 @@ INLINE double average(Block pool, Block book) {
 // the same weights, each is forecast at the rate k eta (docs/theory.md 23.5).
 INLINE double substitute(Block pool, Block book, double c, double k) {
     Size N = pool.cols;
-    double eta = book(RATE, 0), rate = k * eta, lo = c + book(RANGE, 0), hi = c + book(RANGE, 1);
+    double eta = book(RATE, 0), rate = k * eta, lo = book(RANGE, 0), hi = book(RANGE, 1);
     Row excess = pool[EXCESS], said = pool[SAID], awake = pool[AWAKE];
     Row low = pool[COST], high = pool[MASS];
     double middle = 0.5 * lo + 0.5 * hi;
     for (Size j = 0; j < N; ++j) {
-        double merit = excess[j] / k + (middle - said[j]) * (middle - said[j]);
+        double off = middle - (said[j] - c), merit = excess[j] / k + off * off;
         high[j] = awake[j] > -INF ? merit : INF;
     }
     double best = smallest(high);
@@ -150,7 +151,7 @@ INLINE double substitute(Block pool, Block book, double c, double k) {
     for (Size j = 0; j < N; ++j) {  // d (2(y - g0) - d) = d ((lo + hi) - (g0 + said_j)) +- d (hi - lo)
         double d = said[j] - g0;
         double weight = (awake[j] - p0) - eta * (excess[j] - u0);
-        double base = weight + rate * (d * ((lo + hi) - (g0 + said[j])));
+        double base = weight + rate * (d * ((lo + hi) - ((g0 - c) + (said[j] - c))));
         double tilt = rate * (d * (hi - lo));
         high[j] = base + tilt;
         low[j] = base - tilt;
@@ -245,15 +246,16 @@ inline void normalise(Block pool, double eta) {
     for (Size j = 0; j < pool.cols; ++j) excess[j] += (top + std::log(total)) / eta;
 }
 
-// Learn the range: the outcomes seen (y is the first of all, or not), as wide as 2^k times their first
-// width.
-INLINE void widen(Block pool, Block book, double y, bool first) {
+// Learn the range: outcomes less their centres (this is the first of all, or not), as wide as 2^k times
+// their first width, and no narrower than what rounding of forecasts as large as the centre needs.
+INLINE void widen(Block pool, Block book, double outcome, double c, bool first) {
+    double y = outcome - c, least = FINE * std::fabs(c);
     double lo = first ? y : smaller(y, book(SEEN, 0)), hi = first ? y : larger(y, book(SEEN, 1));
     book(SEEN, 0) = lo, book(SEEN, 1) = hi;
     if (book(WIDTH, 1) == 0.0) return;
     double width = book(WIDTH, 0);
-    if (width == 0.0 && hi - lo >= NARROW) width = hi - lo;
-    while (width < hi - lo && width > 0.0) width *= 2.0;
+    if (width == 0.0 && hi - lo >= NARROW) width = larger(hi - lo, least);
+    while (width < larger(hi - lo, least) && width > 0.0) width *= 2.0;
     double middle = 0.5 * lo + 0.5 * hi;
     book(RANGE, 0) = smaller(lo, middle - 0.5 * width);
     book(RANGE, 1) = larger(hi, middle + 0.5 * width);
@@ -286,7 +288,7 @@ INLINE double pay(Block pool, double mix) {
 // Whether y is one that the forecast was prepared for.
 INLINE bool prepared(Block book, double y, double c) {
     return book(GAME, 0) == LIKELIHOOD ||
-           (c + book(RANGE, 0) <= y && y <= c + book(RANGE, 1) && book(RATE, 0) < INF);
+           (book(RANGE, 0) <= y - c && y - c <= book(RANGE, 1) && book(RATE, 0) < INF);
 }
 // What rounding of g may cost.
 INLINE double rounded(double y, double g) {
@@ -324,7 +326,7 @@ MULTIVERSIONED inline double careful_settle(Block pool, Block book, double y, do
     book(REACH, 0) = larger(book(REACH, 0), pay(pool, mix));
     post(book, prepared(book, y, c), rounded(y, g), loss, mix);
     if (book(RATE, 1) > 0.0) share(pool, book);
-    widen(pool, book, y - c, book(ROUNDS, 0) == 0.0);
+    widen(pool, book, y, c, book(ROUNDS, 0) == 0.0);
     book(ROUNDS, 0) += 1.0;
     return loss;
 }
