@@ -202,7 +202,7 @@ def draw(weekly: Experts) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained", sharey=True)
     apart = weekly.around()[0]
     for ax, share in zip(axes, (0.0, SHARES[1])):
-        nr.aggregate(apart.forecasts, apart.y, share=share).plot_weights(ax)
+        nr.aggregate(apart.forecasts, apart.y, rule="aggregating", share=share).plot_weights(ax)
         ax.set(title=f"Fixed Share {share:g}" if share else "Aggregating Algorithm", xlabel="week")
         ax.legend(loc="lower right", fontsize="small")
     axes[1].set_ylabel("")

@@ -83,8 +83,10 @@ def contestants(F: np.ndarray, y: np.ndarray) -> dict[str, Job]:
     exponential = nr.ExponentialWeights(names, outcome_range=(0, 1), learning_rate=RATE)
     _check(exponential, river, bare, rows)
     return {
-        OURS: lambda _: _used(nr.aggregate(F, y, outcome_range=(0, 1))),
-        SHARED: lambda _: _used(nr.aggregate(F, y, outcome_range=(0, 1), share=SHARE)),
+        OURS: lambda _: _used(nr.aggregate(F, y, rule="aggregating", outcome_range=(0, 1))),
+        SHARED: lambda _: _used(
+            nr.aggregate(F, y, rule="aggregating", outcome_range=(0, 1), share=SHARE)
+        ),
         ONE: turns(pool.predict_one, pool.learn_one, rows),
         RIVER: turns(river.predict_one, river.learn_one, rows),
         BARE: turns(bare.predict, bare.learn, rows),

@@ -146,7 +146,7 @@ INLINE Size rounds_in(Block pool, Block book, Block said, Row ys, Row forecasts,
         if (shared || !known) {
             bring(pool, at);
             if (shared) share(pool, book);
-            widen(pool, book, y, c, book(ROUNDS, 0) == 0.0);
+            widen(pool, book, y - c, y - c, c);
             fetch(pool, at);
         }
         book(ROUNDS, 0) += 1.0;

@@ -1,8 +1,9 @@
-// A pool of rules behind the Aggregating Algorithm, docs/theory.md section 23.3.
+// A pool of rules behind the Aggregating Algorithm, docs/theory.md section 23.2.
 //
 // The outermost pool (mixing.hpp) has N + 1 experts: the N that were given and, last, what the pool of
 // rules makes of them.  What is proved of the outermost one holds whatever that last expert says.  A
-// range that is learned is one of y less the mean of the forecasts awake: the centre is known before y.
+// range that is learned is one of y less the median of the forecasts awake: the centre is known before y,
+// and no single expert can move it far.
 //
 // k outcomes of a round share all weights.  With the rate eta = 2/(k W^2) for their added losses,
 // Hoelder's inequality says
@@ -11,6 +12,8 @@
 //
 // and each term on the right is at least what the substitution at the rate k eta = 2/W^2 costs.
 #pragma once
+
+#include <algorithm>
 
 #include "pool.hpp"
 #include "rule_pool.hpp"
@@ -62,17 +65,20 @@ class Guarded {
   private:
     Row own() { return {own_.data(), rules.k}; }
 
-    // The rules speak; the centre is the mean of those awake, about the first of them.
+    // The rules speak, and the centre is known; 0 where the range was given.
     bool listen(Block said) {
         if (!rules.forecast(said, own())) return false;
-        double speak = 0.0;
-        for (Size j = 0; j < rules.N; ++j) speak += rules.awake[j];
-        for (Size i = 0; i < rules.k; ++i) {
-            double base = rules.words(0, i), off = 0.0;  // of one asleep, some other's
-            for (Size j = 0; j < rules.N; ++j) off += rules.awake[j] * (rules.words(j, i) - base);
-            centre_[std::size_t(i)] = book_(WIDTH, 1) == 0.0 ? 0.0 : base + off / speak;
-        }
+        for (Size i = 0; i < rules.k && book_(WIDTH, 1) != 0.0; ++i) centre_[std::size_t(i)] = median(i);
         return true;
+    }
+    double median(Size i) {
+        sorted_.clear();
+        for (Size j = 0; j < rules.N; ++j)
+            if (rules.awake[j] > 0.0) sorted_.push_back(rules.words(j, i));
+        auto middle = sorted_.begin() + Size(sorted_.size() / 2);
+        std::nth_element(sorted_.begin(), middle, sorted_.end());
+        if (sorted_.size() % 2 == 1) return *middle;
+        return 0.5 * *middle + 0.5 * *std::max_element(sorted_.begin(), middle);
     }
 
     // Outcome i is spoken of.
@@ -98,14 +104,16 @@ class Guarded {
     }
 
     double several(Row y, Row g) {
-        double loss = 0.0, room = 0.0;
-        bool inside = true, first = book_(ROUNDS, 0) == 0.0;
+        double loss = 0.0, room = 0.0, low = INF, high = -INF, far = 0.0;
+        bool inside = true;
         for (Size i = 0; i < y.n; ++i) {
             put(i);
             g[i] = one_of_several(i);
             loss += (y[i] - g[i]) * (y[i] - g[i]);
             room += rounded(y[i], g[i]);
-            inside = inside && prepared(book_, y[i], centre_[std::size_t(i)]);
+            double c = centre_[std::size_t(i)];
+            inside = inside && prepared(book_, y[i], c);
+            low = smaller(y[i] - c, low), high = larger(y[i] - c, high), far = larger(std::fabs(c), far);
         }
         for (Size j = 0; j < rules.N; ++j) pool_(COST, j) = adaptive::square_loss(rules.words[j], y);
         pool_(COST, rules.N) = adaptive::square_loss(own(), y);
@@ -113,14 +121,13 @@ class Guarded {
         book_(REACH, 0) = larger(book_(REACH, 0), pay(pool_, mix));
         post(book_, inside, room, loss, mix);
         if (book_(RATE, 1) > 0.0) share(pool_, book_);
-        for (Size i = 0; i < y.n; ++i)
-            widen(pool_, book_, y[i], centre_[std::size_t(i)], first && i == 0);
+        widen(pool_, book_, low, high, far);
         book_(ROUNDS, 0) += 1.0;
         return loss;
     }
 
     Block pool_, book_;
-    std::vector<double> lanes_, own_, centre_;
+    std::vector<double> lanes_, own_, centre_, sorted_;
     Size awake_ = 0;
 };
 

@@ -133,7 +133,7 @@ INLINE double average(Block pool, Block book) {
 //
 // With g0 = said_r, d_j = said_j - g0 and E(y) = ln sum_j weight_j exp(eta d_j (2(y - g0) - d_j)),
 // g = g0 + (E(hi) - E(lo))/(2 eta (hi - lo)): where all agree, g is what they say.  Of k outcomes with
-// the same weights, each is forecast at the rate k eta (docs/theory.md 23.5).
+// the same weights, each is forecast at the rate k eta (docs/theory.md (23.5)).
 INLINE double substitute(Block pool, Block book, double c, double k) {
     Size N = pool.cols;
     double eta = book(RATE, 0), rate = k * eta, lo = book(RANGE, 0), hi = book(RANGE, 1);
@@ -246,11 +246,13 @@ inline void normalise(Block pool, double eta) {
     for (Size j = 0; j < pool.cols; ++j) excess[j] += (top + std::log(total)) / eta;
 }
 
-// Learn the range: outcomes less their centres (this is the first of all, or not), as wide as 2^k times
-// their first width, and no narrower than what rounding of forecasts as large as the centre needs.
-INLINE void widen(Block pool, Block book, double outcome, double c, bool first) {
-    double y = outcome - c, least = FINE * std::fabs(c);
-    double lo = first ? y : smaller(y, book(SEEN, 0)), hi = first ? y : larger(y, book(SEEN, 1));
+// Learn the range: the outcomes of a round less their centre, from `low` to `high`, as wide as 2^k times
+// the first width, and no narrower than what rounding of forecasts as large as the centre needs.
+INLINE void widen(Block pool, Block book, double low, double high, double centre) {
+    bool first = book(ROUNDS, 0) == 0.0;
+    double least = FINE * std::fabs(centre);
+    double lo = first ? low : smaller(low, book(SEEN, 0));
+    double hi = first ? high : larger(high, book(SEEN, 1));
     book(SEEN, 0) = lo, book(SEEN, 1) = hi;
     if (book(WIDTH, 1) == 0.0) return;
     double width = book(WIDTH, 0);
@@ -326,7 +328,7 @@ MULTIVERSIONED inline double careful_settle(Block pool, Block book, double y, do
     book(REACH, 0) = larger(book(REACH, 0), pay(pool, mix));
     post(book, prepared(book, y, c), rounded(y, g), loss, mix);
     if (book(RATE, 1) > 0.0) share(pool, book);
-    widen(pool, book, y, c, book(ROUNDS, 0) == 0.0);
+    widen(pool, book, y - c, y - c, c);
     book(ROUNDS, 0) += 1.0;
     return loss;
 }

@@ -1,4 +1,4 @@
-// Stacking: ridge on how far each expert is from a centre, docs/theory.md section 23.2.
+// Stacking: ridge on how far each expert is from a centre, docs/theory.md section 23.1.
 //
 // With b the forecast of another rule (MLpol) and s^2 the running mean of its square errors,
 //

@@ -38,6 +38,8 @@ PHRASES: list[tuple[str, str]] = [
     (r"; z the \d+ features of .* in running standard units of x", ""),
     (r" \+ what rounds beyond the range cost", " + BEYOND"),
     (r"min over sequences of experts of .*; here \d+ switches", "BEST_SEQUENCE"),
+    (r", the rules' forecast as one more expert of p = 9/10", ""),
+    (rf"min_j \(L_j \+ (?:\d+ )?{NAT} .*?\), p_j a tenth of the prior", "BEST_GIVEN"),
     (r"-ln sum_j p_j exp\(-L_j\) <= min_j \(L_j \+ ln 1/p_j\)", "MIXTURE"),
     (rf"min_j \(L_j \+ {NAT} [^\]]*?\)(?= \+ BEYOND|$)", "BEST_EXPERT"),
     (r"min_j \(L_j \+ \(1/eta\) ln 1/p_j\)", "BEST_EXPERT"),
@@ -385,6 +387,11 @@ class PoolWorld(World):
     def BEST_EXPERT(self) -> float:
         price = (np.log(1.0 / self.p) + self._stay()) / self.eta
         return (self.paid + price).min()
+
+    def BEST_GIVEN(self) -> float:
+        """Of a pool of rules: those given, the rules' own forecast is the last."""
+        price = (np.log(1.0 / self.p) + self._stay()) / self.eta
+        return (self.paid + price)[:-1].min()
 
     def MIXTURE(self) -> float:
         best = self.paid.min()

@@ -62,6 +62,7 @@ LEARNERS = [
     nr.SafeOSLOG(0.5, 2.0, outcome_range=1.0),
     nr.RidgeMixture(2.0, precisions=5),
     nr.MLpol([nr.AAR(0.3), nr.Ridge(2.0, clip=1.0)], loss="absolute"),
+    nr.RulePool([nr.AAR(0.3), nr.Ridge(2.0, clip=1.0)], share=0.02),
     nr.BOA(nr.over(nr.AAR, prior_precision=[0.1, 3.0])),
     nr.AutoClassifier(),
     nr.Forecaster(),

@@ -83,15 +83,15 @@ def aggregate(
         loss="log" probabilities of outcome 1, or an array T x N x 2 of normal means and variances.
         But for "aggregating" also T x N x k: k outcomes a round, with weights that they share.
     y : the outcomes.
-    rule : "rules", several rules merged behind the Aggregating Algorithm as in `RulePool`, or some of
-        them: "adaptive", "stacking"; "aggregating", the Aggregating Algorithm alone; "mlpol" or
+    rule : "rules", several rules merged behind the Aggregating Algorithm as in `RulePool`, or some
+        of them: "adaptive", "stacking"; "aggregating", the Aggregating Algorithm alone; "mlpol" or
         "boa" for any convex loss.  By default "rules" for square loss, "aggregating" for "log" and
         "brier", "mlpol" for every other.
     loss : "square"; "log" or "brier" of "aggregating".  Of "mlpol" and "boa" also "absolute",
         "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope) of g and y,
         or an object with `loss(g, y)` and `slope(g, y)`.
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds go, by all but
-        "aggregating" around the mean of the forecasts.  "mlpol" and "boa" need none.
+        "aggregating" around the median of the forecasts.  "mlpol" and "boa" need none.
     share : how much weight goes back to the prior after each round (Fixed Share); "falling":
         1/(t+1) after round t, for every number of switches at once, the default except of
         "aggregating", where it is 0.  Not of "mlpol" and "boa".

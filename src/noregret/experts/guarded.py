@@ -102,25 +102,26 @@ class GuardedState(PoolState):
 class RulePool(PoolLearner):
     """Several rules to merge experts, merged in turn, behind the Aggregating Algorithm.
 
-    Exponential weights at the rate of their own error (with a small and a large Fixed Share), MLpol, and
-    stacking: ridge on how far each expert is from MLpol's forecast, whose weights add up to 1 and may
-    be negative.  What they make of the experts, merged, has 9/10 of the prior of an outermost
-    Aggregating Algorithm, the experts the rest.  So on any data, with outcomes less the mean of the
-    experts' forecasts in a range [lo, hi],
+    Exponential weights at the rate of their own error, with a small and a large share; MLpol;
+    and stacking: ridge on how far each expert is from MLpol's forecast, whose weights add up to 1
+    and may be negative.  What they make of the experts, merged, has 9/10 of the prior of an
+    outermost Aggregating Algorithm, the experts the rest.  So on any data, with outcomes less the
+    median of the experts' forecasts in a range [lo, hi],
 
         sum (y - g)^2 <= min_j sum (y - g_j)^2 + (hi-lo)^2/2 (ln 10 N + ln T)
 
-    and experts may take turns as under Fixed Share.  In practice the rate follows the errors instead
-    of the range, and the best combination is found, not only the best expert.
+    and experts may take turns as under Fixed Share; see docs/theory.md, section 23.  Nothing is
+    proved of the rules themselves, only that they cost no more than this.
 
-    Cost: what the experts cost, four exponentials, a logarithm and (without rule="adaptive") 3.5 N
-    flops per expert; 2 N + 50 numbers per expert.
+    Cost: what the experts cost, seven exponentials, a logarithm and (but for rule="adaptive") 3.5 N
+    flops per expert; 2 N + 40 numbers per expert.
 
     Parameters
     ----------
     experts : as in AggregatingAlgorithm.
-    rule : "rules", all of them; "adaptive", exponential weights alone; "stacking", MLpol and stacking.
-    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned, around the experts' mean.
+    rule : "rules", all of them; "adaptive", exponential weights alone; "stacking", stacking and
+        MLpol, its centre.
+    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned, around their median.
     share : of the outermost pool, as in AggregatingAlgorithm.
     prior : weights of the experts before the first round; equal by default.
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from noregret._native import adaptive, guarded, mixing, regrets, rule_pool
+from noregret._native import adaptive, guarded, rule_pool
 from noregret.certificates import Certificate
-from noregret.declare.fields import Array, Mismatch, Part
+from noregret.declare.fields import Array, Mismatch
 from noregret.experts.convex import convex
 from noregret.experts.pool import Pool, PoolTotals
 from noregret.experts.regret_pool import RegretPool
@@ -37,7 +37,7 @@ class GuardedPool(Pool):
 
     __slots__ = ("memory",)
 
-    FIELDS = (*Pool.FIELDS, Array("memory", ("M",), finite=False))
+    FIELDS = (*Pool.FIELDS, Array("memory", ("M",), finite=False))  # type: ignore[assignment]  # one more
 
     def __init__(self, game: Game, cells: Matrix, book: Matrix, memory: Vector) -> None:
         super().__init__(game, cells, book)

@@ -64,10 +64,10 @@ def _range(game: Game, t: PoolTotals) -> Assumption:
     if game.kind == LIKELIHOOD:
         return Assumption("losses are log losses, so that the learning rate is 1", met=True)
     if game.span is None:
-        less = " less the mean forecast," if t.guarded else ""
+        less = " less the median forecast," if t.guarded else ""
         return Assumption(
-            f"range learned: hi - lo = {t.width:.6g} for outcomes{less} seen from {t.seen[0]:.6g} to "
-            f"{t.seen[1]:.6g}; {t.outside} rounds beyond the range then known cost {t.over:.6g} "
+            f"range learned: hi - lo = {t.width:.6g} for outcomes{less} seen from {t.seen[0]:.6g} "
+            f"to {t.seen[1]:.6g}; {t.outside} rounds beyond the range then known cost {t.over:.6g} "
             "more than their mix",
             met=True,
         )
@@ -162,7 +162,9 @@ def _mixture(game: Game, t: PoolTotals) -> Certificate:
         "upper bound",
         comparator=float(np.min(t.paid)),
         bound=_potential(t),
-        statement=f"{_paid(game)} <= -1/eta ln sum_j p_j exp(-eta L_j), eta = {t.rate:.6g}{_rules(t)}",
+        statement=(
+            f"{_paid(game)} <= -1/eta ln sum_j p_j exp(-eta L_j), eta = {t.rate:.6g}{_rules(t)}"
+        ),
     )
 
 

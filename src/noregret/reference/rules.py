@@ -18,7 +18,7 @@ __all__ = ["Adaptive", "MLpol", "Outermost", "Stack", "rules"]
 
 @dataclass
 class Mean:
-    """A running mean of squares (23.1): the past fades by 0.995, a term counts at most 25 times it."""
+    """A running mean of squares: the past fades by 0.995, a term counts at most 25 times it."""
 
     v: float = 0.0
     n: float = 0.0
@@ -127,7 +127,7 @@ class Stack:
 
 @dataclass
 class Outermost:
-    """The Aggregating Algorithm over experts and rules, range learned around the mean; share 1/(t+1).
+    """The Aggregating Algorithm over experts and rules, range learned around c; share 1/(t+1).
 
     Of k outcomes the rate of the added losses is 2/(k W^2), each is forecast at 2/W^2 (23.5).
     """
@@ -162,7 +162,8 @@ class Outermost:
         for f in (words - c).T:
             lo, hi = middle - W / 2, middle + W / 2
             found.append((mix(f, lo) - mix(f, hi)) / (2.0 * W) + middle)
-        return c + np.array(found)
+        forecast: Vector = c + np.array(found)
+        return forecast
 
     def learn(self, said: Matrix, c: Vector, y: Vector) -> None:
         """The round met y."""
@@ -194,24 +195,24 @@ class Outermost:
         self.rounds += 1
 
 
-def rules(said: Matrix, y: Matrix, prior: Vector, playing: Vector) -> tuple[Matrix, Matrix]:
-    """Forecasts T x k of the outermost pool, and T x 4 x k of the rules, for T x N x k.
+def rules(said: Matrix, y: Matrix, prior: Vector, playing: Vector) -> tuple[Matrix, Matrix, Matrix]:
+    """Forecasts T x k of the outermost pool, those of the rules merged, and T x 4 x k of each.
 
     >>> said = np.array([[[0.0], [1.0]], [[0.0], [1.0]]])
-    >>> found, each = rules(said, np.ones((2, 1)), np.array([0.5, 0.5]), np.full(4, 0.25))
-    >>> found[0].tolist(), each.shape
-    ([0.5], (2, 4, 1))
+    >>> found, merged, each = rules(said, np.ones((2, 1)), np.array([0.5, 0.5]), np.full(4, 0.25))
+    >>> found[0].tolist(), merged.shape, each.shape
+    ([0.5], (2, 1), (2, 4, 1))
     """
     T, N, k = said.shape
     slow, quick = Adaptive(prior, 1e-4), Adaptive(prior, 1e-2)
     ml, stack, merger = MLpol(prior), Stack(N), Adaptive(playing, 1e-3, 0.25)
     outer = Outermost(np.append(0.1 * prior, 0.9), k)
-    found, each = np.empty((T, k)), np.empty((T, 4, k))
+    found, merged, each = np.empty((T, k)), np.empty((T, k)), np.empty((T, 4, k))
     for t, f in enumerate(said):
         centre = ml.weights(f) @ np.nan_to_num(f)
         each[t] = slow.forecast(f), quick.forecast(f), centre, stack.forecast(f, centre)
-        g = merger.forecast(each[t])
-        all_said, c = np.vstack([f, g]), f[~np.isnan(f).any(axis=1)].mean(axis=0)
+        g = merged[t] = merger.forecast(each[t])
+        all_said, c = np.vstack([f, g]), np.median(f[~np.isnan(f).any(axis=1)], axis=0)
         found[t] = outer.forecast(all_said, c)
         outer.learn(all_said, c, y[t])
         slow.learn(f, each[t, 0], y[t])
@@ -219,4 +220,4 @@ def rules(said: Matrix, y: Matrix, prior: Vector, playing: Vector) -> tuple[Matr
         stack.learn(f, centre, y[t])
         ml.learn(f, centre, y[t])
         merger.learn(np.where(playing[:, None] > 0.0, each[t], np.nan), g, y[t])
-    return found, each
+    return found, merged, each

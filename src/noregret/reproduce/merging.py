@@ -60,7 +60,9 @@ def pool(outcome_range: Range | None = None, share: float = 0.0) -> Rule:
     """The Aggregating Algorithm, or Fixed Share."""
 
     def rule(e: Experts) -> Said:
-        result = nr.aggregate(e.forecasts, e.y, outcome_range=outcome_range, share=share)
+        result = nr.aggregate(
+            e.forecasts, e.y, rule="aggregating", outcome_range=outcome_range, share=share
+        )
         return result.forecast, verdict(result.certificates)
 
     return rule
