@@ -17,6 +17,7 @@ from literal import (
     MixtureWorld,
     NetWorld,
     PoolWorld,
+    RulePoolWorld,
     World,
     expression,
     is_true,
@@ -163,7 +164,7 @@ def rule_pool(rng: np.random.Generator) -> Case:
     own = rules(said[:, :, None], y[:, None], prior, np.array(GUARDED[rule]))[1]
     c = np.zeros(T) if span else np.nanmedian(said, axis=1)
     all_said = np.column_stack([said, own])
-    world = PoolWorld(
+    world = RulePoolWorld(
         all_said - c[:, None], y - c, result.forecast - c, prior=np.append(0.1 * prior, 0.9),
         span=span, share=share,
     )  # fmt: skip

@@ -103,8 +103,9 @@ def aggregate(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.uniform(-1, 1, 500)
     >>> said = y[:, None] + rng.normal(0, [0.1, 0.5], (500, 2))
-    >>> print(aggregate(said, y).certificate)
-    TODO
+    >>> merged = aggregate(said, y)
+    >>> print(f"{merged.loss.sum():.2f}: {merged.certificate.statement}")
+    4.77: sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 10T/p_j) + what rounds beyond the range cost
     >>> print(aggregate(said, y, rule="aggregating", outcome_range=1.0).certificate)
     Aggregating Algorithm: holds after 500 rounds [upper bound]
       sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 1/p_j)

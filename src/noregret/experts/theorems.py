@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from noregret._native.mixing import AVERAGED, LIKELIHOOD, SUBSTITUTED
+from noregret._native.mixing import AVERAGED, FALLING, LIKELIHOOD, SUBSTITUTED
 from noregret.certificates import LOG, SQUARE, Assumption, Audit, Certificate, Kind, rounding
 from noregret.experts.pool import PoolTotals
 from noregret.losses import Game
@@ -40,6 +40,8 @@ def statements(game: Game, t: PoolTotals) -> list[Certificate]:
         found = [_best_expert(game, t), _mixture(game, t)] if t.share == 0.0 else []
     if t.share > 0.0:
         found += [_fixed_share(game, t), _best_expert(game, t)]
+        if t.guarded:  # the rules are in every sequence: those given come first
+            found.reverse()
     return found if game.kind == LIKELIHOOD else [*found, _each_round(t)]
 
 
@@ -124,6 +126,9 @@ def _potential(t: PoolTotals) -> float:
 
 def _kept(t: PoolTotals) -> str:
     """What is charged for one expert throughout, in words."""
+    if t.guarded:  # a tenth of the prior is with the experts
+        price = {0.0: "10/p_j", FALLING: "10T/p_j"}
+        return price.get(t.share, f"10/(p_j (1-s+s p_j/10)^(T-1)), s = {t.share:.6g}")
     if t.falling:
         return "T/p_j"
     return "1/p_j" if t.share == 0.0 else f"1/(p_j (1-s+s p_j)^(T-1)), s = {t.share:.6g}"
@@ -141,20 +146,19 @@ def _best_expert(game: Game, t: PoolTotals) -> Certificate:
     return _state(
         game,
         t,
-        _called(t, name, ", one expert" if t.share > 0.0 else ""),
+        _called(t, name, ""),
         "upper bound",
         comparator=float(np.min(t.paid[given])),
         bound=float(np.min((t.paid + _prices(t))[given])),
-        statement=f"{_paid(game)} <= min_j (L_j + {_nat(game)} {_kept(t)}){_priors(t)}",
+        statement=f"{_paid(game)} <= min_j (L_j + {_nat(game)} {_kept(t)})",
     )
-
-
-def _priors(t: PoolTotals) -> str:
-    return ", p_j a tenth of the prior" if t.guarded else ""
 
 
 def _mixture(game: Game, t: PoolTotals) -> Certificate:
     """Sharper: loss <= -(1/eta) ln sum_j p_j exp(-eta L_j), the whole pool at once."""
+    chances = "sum_j p_j exp(-eta L_j)"
+    if t.guarded:
+        chances = "(9/10 exp(-eta L_rules) + sum_j p_j/10 exp(-eta L_j))"
     return _state(
         game,
         t,
@@ -162,15 +166,8 @@ def _mixture(game: Game, t: PoolTotals) -> Certificate:
         "upper bound",
         comparator=float(np.min(t.paid)),
         bound=_potential(t),
-        statement=(
-            f"{_paid(game)} <= -1/eta ln sum_j p_j exp(-eta L_j), eta = {t.rate:.6g}{_rules(t)}"
-        ),
+        statement=f"{_paid(game)} <= -1/eta ln {chances}, eta = {t.rate:.6g}",
     )
-
-
-def _rules(t: PoolTotals) -> str:
-    """Who stands last among the experts of a pool of rules."""
-    return ", the rules' forecast as one more expert of p = 9/10" if t.guarded else ""
 
 
 def _likelihood(t: PoolTotals) -> Certificate:
@@ -191,20 +188,23 @@ def _likelihood(t: PoolTotals) -> Certificate:
 
 def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
     """Herbster and Warmuth 1998, for the sequence of experts that makes the bound least."""
+    who, come = "experts", "1/p_j for each j they come to"
     prices = f"1/s for each switch, 1/(1-s+s p_j) for each other round), s = {t.share:.6g}"
+    if t.guarded:
+        who, come = "experts and rules", "10/p_j for each j they come to, 10/9 for the rules"
+        prices = prices.replace("s p_j)", "s p_j/10) or 1/(1-s+9s/10)")
     if t.falling:
         prices = "t+1 for a switch after round t, (t+1)/t for staying after it)"
     return _state(
         game,
         t,
-        _called(t, "Fixed Share", ""),
+        _called(t, "Fixed Share", ", Fixed Share"),
         "upper bound",
         comparator=t.best_course,
         bound=t.best_sequence,
         statement=(
-            f"{_paid(game)} <= min over sequences of experts of (their loss + {_nat(game)} of "
-            f"1/p_j for each j they come to, {prices}{_priors(t)}{_rules(t)}; here {t.switches} "
-            "switches"
+            f"{_paid(game)} <= min over sequences of {who} of (their loss + {_nat(game)} of "
+            f"{come}, {prices}; here {t.switches} switches"
         ),
     )
 
