@@ -80,14 +80,8 @@ struct Weights {
         double least = vectors::smallest(mass);
         for (Size j = 0; j < w.n; ++j) mass[j] = -smaller((mass[j] - least) * c / (2.0 * v), MOST);
         vectors::exponentials(mass, 0.0);
-        double before = 0.0, after = 0.0;
-        for (Size j = 0; j < w.n; ++j) {
-            double held = w[j] * awake[j];
-            before += held;
-            mass[j] *= held;
-            after += mass[j];
-        }
-        double scale = before / after;
+        for (Size j = 0; j < w.n; ++j) cost[j] = w[j] * awake[j], mass[j] *= cost[j];
+        double scale = vectors::total(cost) / vectors::total(mass);
         for (Size j = 0; j < w.n; ++j)
             w[j] = (1.0 - s) * (awake[j] > 0.0 ? mass[j] * scale : w[j]) + s * prior[j];
     }

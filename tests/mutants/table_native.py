@@ -870,8 +870,8 @@ MUTANTS = {
                 "a round may take everything",
             ),
             (
-                "double scale = before / after;",
-                "double scale = 1.0 / after;",
+                "double scale = vectors::total(cost) / vectors::total(mass);",
+                "double scale = 1.0 / vectors::total(mass);",
                 "sleepers' weight is lost",
             ),
             ("+ s * prior[j];", "+ s / double(w.n);", "a share to all alike"),

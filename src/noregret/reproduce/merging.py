@@ -112,8 +112,8 @@ def around(rule: Rule) -> Rule:
     return shifted
 
 
-def gradient(name: str, **loss: Any) -> Rule:
-    """MLpol or BOA."""
+def named(name: str | None, **loss: Any) -> Rule:
+    """A rule of `aggregate` by name; None is its default."""
 
     def rule(e: Experts) -> Said:
         result = nr.aggregate(e.forecasts, e.y, rule=name, **loss)
@@ -149,6 +149,12 @@ LEARNERS = {
     "Auto, kernels=True": linear(lambda: nr.Auto(kernels=True), 1.0),
 }
 TABLES: dict[str, dict[str, Rule]] = {
+    "Pools of rules": {
+        "nr.aggregate, its default": named(None),
+        'rule="adaptive"': named("adaptive"),
+        'rule="stacking"': named("stacking"),
+        "BOA": named("boa"),
+    },
     "Pools": pools(RANGE),
     "Pools, around the mean": {k: around(v) for k, v in pools(APART).items()},
     "Linear learners": LEARNERS,
