@@ -15,8 +15,10 @@ from rows import draw, must_agree, turns
 import noregret as nr
 from noregret.reproduce.timing import Job, Race, quartiles, race, race_rounds
 
-OURS, SHARED = "nr.aggregate", "with share"
+OURS, SHARED = "Aggregating Algorithm", "with share"
+DEFAULT = "nr.aggregate, its default"
 ONE, RIVER, BARE = "one at a time", "river EWARegressor", "bare loop"
+COLUMNS = (OURS, SHARED, DEFAULT, ONE, RIVER, BARE)
 ROUNDS, EXPERTS = 1_000_000, 20
 FEW = 20_000  # rounds of those who take them one at a time
 SPEED_TARGET = 150.0
@@ -83,8 +85,11 @@ def contestants(F: np.ndarray, y: np.ndarray) -> dict[str, Job]:
     exponential = nr.ExponentialWeights(names, outcome_range=(0, 1), learning_rate=RATE)
     _check(exponential, river, bare, rows)
     return {
-        OURS: lambda _: _used(nr.aggregate(F, y, outcome_range=(0, 1))),
-        SHARED: lambda _: _used(nr.aggregate(F, y, outcome_range=(0, 1), share=SHARE)),
+        OURS: lambda _: _used(nr.aggregate(F, y, rule="aggregating", outcome_range=(0, 1))),
+        SHARED: lambda _: _used(
+            nr.aggregate(F, y, rule="aggregating", outcome_range=(0, 1), share=SHARE)
+        ),
+        DEFAULT: lambda _: _used(nr.aggregate(F, y, outcome_range=(0, 1))),
         ONE: turns(pool.predict_one, pool.learn_one, rows),
         RIVER: turns(river.predict_one, river.learn_one, rows),
         BARE: turns(bare.predict, bare.learn, rows),
@@ -108,7 +113,7 @@ def _check(ours: Any, river: EWARegressor, bare: BareWeights, rows: list[Any]) -
 def _race(rounds: int, N: int, few: int, seconds: float) -> Race:
     F, y = forecasts(rounds, N)
     jobs = contestants(F, y)
-    turn = {OURS: rounds, SHARED: rounds, ONE: few, RIVER: few, BARE: few}
+    turn = {OURS: rounds, SHARED: rounds, DEFAULT: rounds, ONE: few, RIVER: few, BARE: few}
     for name, job in jobs.items():
         job(turn[name])  # compiles, and warms up
     return race_rounds(jobs, turn, seconds=seconds)
@@ -121,8 +126,9 @@ def many() -> Section:
     section = Section(
         "Pools",
         f"""
-`nr.aggregate`, the Aggregating Algorithm over a table of {ROUNDS:,} x {EXPERTS} forecasts, from
-checking the input to the certificate, against `predict_one` and `learn_one` of river's
+`nr.aggregate` over a table of {ROUNDS:,} x {EXPERTS} forecasts, by the Aggregating Algorithm and by
+its default, a pool of rules with stacking and a falling share, from checking the input to the
+certificate, against `predict_one` and `learn_one` of river's
 `EWARegressor` with {EXPERTS} models that merely read their number from the mapping, and
 against a bare Python loop of exponential weights over dictionaries; both take {FEW:,} rounds.
 Those two forecast weighted means; their weights are those of our `ExponentialWeights` at the same
@@ -136,9 +142,11 @@ learning rate. The Aggregating Algorithm takes three exponentials per expert whe
         (OURS, BARE, None),
         (SHARED, RIVER, None),
         (SHARED, BARE, None),
+        (DEFAULT, RIVER, None),
+        (DEFAULT, BARE, None),
     ):
         speed = result.speed(ours, other)
-        label = other if ours == OURS else f"{other}, ours with share"
+        label = other if ours == OURS else f"{other}; ours: {ours}"
         section.notes += missed(label, speed, target)
         section.rows.append(
             [
@@ -160,12 +168,12 @@ def sizes() -> Section:
 Microseconds per round with N experts. "One at a time" is `AggregatingAlgorithm` over names, with
 `predict_one` and `learn_one` on dictionaries, as river and the bare loop are used here.
 """,
-        ["N", "rounds", OURS, SHARED, ONE, RIVER, BARE],
+        ["N", "rounds", *COLUMNS],
     )
     for N, rounds in ((5, 200_000), (20, 100_000), (100, 20_000)):
         print(f"pools, N = {N}", flush=True)
         result = _race(rounds, N, 40_000 // N, 6.0)
-        cells = [microseconds(result.microseconds(k)) for k in (OURS, SHARED, ONE, RIVER, BARE)]
+        cells = [microseconds(result.microseconds(k)) for k in COLUMNS]
         section.rows.append([str(N), f"{rounds:,}", *cells])
     return section
 

@@ -70,15 +70,16 @@ struct Round {
 
 // One pass over the lanes: the forecast and, where y is known, what everybody loses.
 template <int B, bool learning>
-INLINE Round pass(Block at, Block book, double y) {
+INLINE Round pass(Block at, Block book, double y, double c) {
     double eta = book(RATE, 0), lo = book(RANGE, 0), hi = book(RANGE, 1);
     double g0 = at(WORDS, 0), l0 = (y - g0) * (y - g0), wide = hi - lo, ends = lo + hi;
+    double off0 = g0 - c;
     Eight<B> above = Eight<B>::all(0.0), below = above, far = above, sum = above, reach = above;
     for (Size k = 0; k < at.cols; k += 8) {
         Eight<B> said = Eight<B>::at(at[WORDS].p + k);
         Eight<B> weight = Eight<B>::at(at[LOG].p + k) - eta * Eight<B>::at(at[U].p + k);
         Eight<B> d = said - g0;  // d (2(w - g0) - d) = d ((lo + hi) - (g0 + said)) +- d (hi - lo)
-        Eight<B> base = eta * (d * (ends - (g0 + said))), tilt = eta * (d * wide);
+        Eight<B> base = eta * (d * (ends - (off0 + (said - c)))), tilt = eta * (d * wide);
         Eight<B> high = base + tilt, low = base - tilt;
         far = lanes::larger(far, lanes::larger(high * high, low * low));
         above = above + lanes::exponential(weight + high);
@@ -111,39 +112,41 @@ INLINE void charge(Block at, double l0, double left) {
 
 // The forecast from these words; NaN where the round is not plain.
 template <int B>
-INLINE double forecast_in(Block pool, Block book, Row said, double* room) {
+INLINE double forecast_in(Block pool, Block book, Row said, double c, double* room) {
     Block at{room, LANES, padded(pool.cols)};
     fetch(pool, at);
     hear(at, said);
-    return pass<B, false>(at, book, 0.0).g;
+    return pass<B, false>(at, book, 0.0, c).g;
 }
-VECTORS(double, forecast, (Block pool, Block book, Row said, double* room), (pool, book, said, room))
+VECTORS(double, forecast, (Block pool, Block book, Row said, double c, double* room),
+        (pool, book, said, c, room))
 
-// Forecast and learn rows from t on as long as they are plain; the first that is not, or T.
+// Forecast and learn rows from t on, all of one centre, as long as they are plain; the first that is
+// not, or T.
 template <int B>
 INLINE Size rounds_in(Block pool, Block book, Block said, Row ys, Row forecasts, Row losses, Size t,
-                      double* room) {
+                      double c, double* room) {
     Size before = t;
     bool shared = book(RATE, 1) > 0.0;
     Block at{room, LANES, padded(pool.cols)};
     fetch(pool, at);
     for (; t < said.rows; ++t) {
         double y = ys[t];
-        if (!(book(RANGE, 0) <= y && y <= book(RANGE, 1))) break;
+        if (!(book(RANGE, 0) <= y - c && y - c <= book(RANGE, 1))) break;
         hear(at, said[t]);
-        Round round = pass<B, true>(at, book, y);
+        Round round = pass<B, true>(at, book, y, c);
         double g = round.g, l0 = (y - at(WORDS, 0)) * (y - at(WORDS, 0));
         if (!(std::fabs(g) < INF)) break;  // NaN too
         charge<B>(at, l0, round.left);
         book(REACH, 0) = larger(book(REACH, 0), round.reach);
         double mix = l0 - round.left, loss = (y - g) * (y - g);
         forecasts[t] = g, losses[t] = loss;
-        post(book, y, g, loss, mix);
-        bool known = book(SEEN, 0) <= y && y <= book(SEEN, 1) && book(ROUNDS, 0) > 0.0;
+        post(book, prepared(book, y, c), rounded(y, g), loss, mix);
+        bool known = book(SEEN, 0) <= y - c && y - c <= book(SEEN, 1) && book(ROUNDS, 0) > 0.0;
         if (shared || !known) {
             bring(pool, at);
             if (shared) share(pool, book);
-            widen(pool, book, y);
+            widen(pool, book, y - c, y - c, c);
             fetch(pool, at);
         }
         book(ROUNDS, 0) += 1.0;
@@ -152,7 +155,8 @@ INLINE Size rounds_in(Block pool, Block book, Block said, Row ys, Row forecasts,
     return t;
 }
 VECTORS(Size, rounds,
-        (Block pool, Block book, Block said, Row ys, Row forecasts, Row losses, Size t, double* room),
-        (pool, book, said, ys, forecasts, losses, t, room))
+        (Block pool, Block book, Block said, Row ys, Row forecasts, Row losses, Size t, double c,
+         double* room),
+        (pool, book, said, ys, forecasts, losses, t, c, room))
 
 }  // namespace noregret::aggregating

@@ -14,7 +14,8 @@
 // in j, with what the theorem charges for it: (1/eta) ln(1/(1 - s + s p_j)) to stay,
 // (1/eta) ln(1/(s p_i)) to leave i.  A share may fall: s_t = 1/(t + 1) after round t, where to stay
 // is charged (1/eta) ln((t + 1)/t), so that ln T is all that staying ever costs.  docs/theory.md
-// derives all of it.  Plain rounds have a shorter way,
+// derives all of it.  A round may have a centre c that is known before its outcome: the range is then
+// one of y - c, and everything else stays as it is.  Plain rounds have a shorter way,
 // aggregating.hpp; pool.hpp says who takes which.
 #pragma once
 
@@ -50,8 +51,8 @@ enum : int {
     MIX = 1,       // sum of the mixes, compensated
     OVER = 2,      // by how much rounds outside the range cost more than their mix, compensated
     WORST = 3,     // largest (loss - mix) of a round inside the range in units of its size; the round
-    SEEN = 4,      // smallest and largest outcome
-    RANGE = 5,     // the outcomes that the next forecast is prepared for
+    SEEN = 4,      // smallest and largest outcome, less the centre of its round
+    RANGE = 5,     // the outcomes that the next forecast is prepared for, less its centre
     WIDTH = 6,     // hi - lo that eta is made for, and whether it is learned
     RATE = 7,      // eta, and the share; FALLING: 1/(t + 1)
     ROUNDS = 8,    // how many, and how many of them outside the range
@@ -70,6 +71,7 @@ enum : int {
 
 constexpr double FALLING = 1.0;    // in place of a share: s_t = 1/(t + 1) after round t
 constexpr double NARROW = 1e-100;  // a narrower range is one point: 1/width^2 must fit in float64
+constexpr double FINE = 0x1p-26;   // the least width in units of the centre
 
 // Before all else in a round: tell who sleeps (SAID is NaN) and return how many are awake.
 INLINE Size wake(Block pool) {
@@ -130,15 +132,16 @@ INLINE double average(Block pool, Block book) {
 // The forecast g with (y - g)^2 <= mix for every y in [lo, hi] (Vovk 1990, 2001).
 //
 // With g0 = said_r, d_j = said_j - g0 and E(y) = ln sum_j weight_j exp(eta d_j (2(y - g0) - d_j)),
-// g = g0 + (E(hi) - E(lo))/(2 eta (hi - lo)): where all agree, g is what they say.
-INLINE double substitute(Block pool, Block book) {
+// g = g0 + (E(hi) - E(lo))/(2 eta (hi - lo)): where all agree, g is what they say.  Of k outcomes with
+// the same weights, each is forecast at the rate k eta (docs/theory.md (23.5)).
+INLINE double substitute(Block pool, Block book, double c, double k) {
     Size N = pool.cols;
-    double eta = book(RATE, 0), lo = book(RANGE, 0), hi = book(RANGE, 1);
+    double eta = book(RATE, 0), rate = k * eta, lo = book(RANGE, 0), hi = book(RANGE, 1);
     Row excess = pool[EXCESS], said = pool[SAID], awake = pool[AWAKE];
     Row low = pool[COST], high = pool[MASS];
     double middle = 0.5 * lo + 0.5 * hi;
     for (Size j = 0; j < N; ++j) {
-        double merit = excess[j] + (middle - said[j]) * (middle - said[j]);
+        double off = middle - (said[j] - c), merit = excess[j] / k + off * off;
         high[j] = awake[j] > -INF ? merit : INF;
     }
     double best = smallest(high);
@@ -148,31 +151,31 @@ INLINE double substitute(Block pool, Block book) {
     for (Size j = 0; j < N; ++j) {  // d (2(y - g0) - d) = d ((lo + hi) - (g0 + said_j)) +- d (hi - lo)
         double d = said[j] - g0;
         double weight = (awake[j] - p0) - eta * (excess[j] - u0);
-        double base = weight + eta * (d * ((lo + hi) - (g0 + said[j])));
-        double tilt = eta * (d * (hi - lo));
+        double base = weight + rate * (d * ((lo + hi) - ((g0 - c) + (said[j] - c))));
+        double tilt = rate * (d * (hi - lo));
         high[j] = base + tilt;
         low[j] = base - tilt;
     }
     double top = largest(high), bottom = largest(low);
     double above = exponentials(high, top), below = exponentials(low, bottom);
     double lean = (top - bottom) + (std::log(above) - std::log(below));
-    return g0 + lean / (2.0 * eta * (hi - lo));
+    return g0 + lean / (2.0 * rate * (hi - lo));
 }
 
 // The pool's forecast, after `wake`; NaN where nobody awake has any weight.
-INLINE double careful_forecast(Block pool, Block book) {
+INLINE double careful_forecast(Block pool, Block book, double c, double k = 1.0) {
     double eta = book(RATE, 0);
     if (book(GAME, 0) != SUBSTITUTED || (book(ROUNDS, 0) == 0.0 && eta == INF))
         return average(pool, book);
     if (eta < INF) {
-        double g = substitute(pool, book);
+        double g = substitute(pool, book, c, k);
         return std::fabs(g) < INF ? g : NaN;
     }
     Size r = leader(pool, 0.0);
     if (r < 0) return NaN;
     double agreed = pool(SAID, r);  // the range is one point: that, unless all agree on another
     for (Size j = 0; j < pool.cols; ++j)
-        if (pool(AWAKE, j) > -INF && pool(SAID, j) != pool(SAID, r)) agreed = book(RANGE, 0);
+        if (pool(AWAKE, j) > -INF && pool(SAID, j) != pool(SAID, r)) agreed = c + book(RANGE, 0);
     return agreed;
 }
 
@@ -243,15 +246,18 @@ inline void normalise(Block pool, double eta) {
     for (Size j = 0; j < pool.cols; ++j) excess[j] += (top + std::log(total)) / eta;
 }
 
-// Learn the range: the outcomes seen, as wide as 2^k times their first width.
-INLINE void widen(Block pool, Block book, double y) {
+// Learn the range: the outcomes of a round less their centre, from `low` to `high`, as wide as 2^k times
+// the first width, and no narrower than what rounding of forecasts as large as the centre needs.
+INLINE void widen(Block pool, Block book, double low, double high, double centre) {
     bool first = book(ROUNDS, 0) == 0.0;
-    double lo = first ? y : smaller(y, book(SEEN, 0)), hi = first ? y : larger(y, book(SEEN, 1));
+    double least = FINE * std::fabs(centre);
+    double lo = first ? low : smaller(low, book(SEEN, 0));
+    double hi = first ? high : larger(high, book(SEEN, 1));
     book(SEEN, 0) = lo, book(SEEN, 1) = hi;
     if (book(WIDTH, 1) == 0.0) return;
     double width = book(WIDTH, 0);
-    if (width == 0.0 && hi - lo >= NARROW) width = hi - lo;
-    while (width < hi - lo && width > 0.0) width *= 2.0;
+    if (width == 0.0 && hi - lo >= NARROW) width = larger(hi - lo, least);
+    while (width < larger(hi - lo, least) && width > 0.0) width *= 2.0;
     double middle = 0.5 * lo + 0.5 * hi;
     book(RANGE, 0) = smaller(lo, middle - 0.5 * width);
     book(RANGE, 1) = larger(hi, middle + 0.5 * width);
@@ -281,15 +287,20 @@ INLINE double pay(Block pool, double mix) {
     return most;
 }
 
-// Book what the pool's forecast g of y cost, and the mix.
-INLINE void post(Block book, double y, double g, double loss, double mix) {
-    double eta = book(RATE, 0);
-    bool inside = book(GAME, 0) == LIKELIHOOD ||
-                  (book(RANGE, 0) <= y && y <= book(RANGE, 1) && eta < INF);
+// Whether y is one that the forecast was prepared for.
+INLINE bool prepared(Block book, double y, double c) {
+    return book(GAME, 0) == LIKELIHOOD ||
+           (book(RANGE, 0) <= y - c && y - c <= book(RANGE, 1) && book(RATE, 0) < INF);
+}
+// What rounding of g may cost.
+INLINE double rounded(double y, double g) {
+    return 4.5e-16 * std::fabs(y - g) * larger(std::fabs(y), std::fabs(g));
+}
+
+// Book what the pool's forecast cost, and the mix.
+INLINE void post(Block book, bool inside, double rounded, double loss, double mix) {
     if (inside) {
-        double size = larger(larger(loss, std::fabs(mix)), 1.0 / eta);
-        // what rounding of g may cost
-        double rounded = 4.5e-16 * std::fabs(y - g) * larger(std::fabs(y), std::fabs(g));
+        double size = larger(larger(loss, std::fabs(mix)), 1.0 / book(RATE, 0));
         double worst = (loss - mix - rounded) / size;
         if (worst > book(WORST, 0) || book(WORST, 1) == 0.0)
             book(WORST, 0) = worst, book(WORST, 1) = book(ROUNDS, 0) + 1.0;
@@ -305,7 +316,8 @@ INLINE void post(Block book, double y, double g, double loss, double mix) {
 // Learn that the forecast g, made from SAID, met y; return what it cost.
 //
 // Of a likelihood game the caller has put the losses into COST.
-MULTIVERSIONED inline double careful_settle(Block pool, Block book, double y, double g, Size asleep) {
+MULTIVERSIONED inline double careful_settle(Block pool, Block book, double y, double g, Size asleep,
+                                            double c) {
     bool likelihood = book(GAME, 0) == LIKELIHOOD;
     if (!likelihood) {
         Row said = pool[SAID], cost = pool[COST];
@@ -314,9 +326,9 @@ MULTIVERSIONED inline double careful_settle(Block pool, Block book, double y, do
     double mix = absorb(pool, book, asleep);
     double loss = likelihood ? mix : (y - g) * (y - g);
     book(REACH, 0) = larger(book(REACH, 0), pay(pool, mix));
-    post(book, y, g, loss, mix);
+    post(book, prepared(book, y, c), rounded(y, g), loss, mix);
     if (book(RATE, 1) > 0.0) share(pool, book);
-    widen(pool, book, y);
+    widen(pool, book, y - c, y - c, c);
     book(ROUNDS, 0) += 1.0;
     return loss;
 }

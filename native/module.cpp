@@ -20,5 +20,6 @@ NB_MODULE(_native, m) {
     noregret::bind_regrets(m);
     noregret::bind_forest(m);
     noregret::bind_fleet(m);
+    noregret::bind_rules(m);
     noregret::bind_learner(m);
 }

@@ -6,34 +6,36 @@
 
 namespace noregret::mixing {
 
-// The pool's forecast from pool[SAID], NaN where nobody awake has any weight; `room` is for lanes.
-MULTIVERSIONED inline double careful_forecast_after(Block pool, Block book, Size* awake) {
+// The pool's forecast from pool[SAID], NaN where nobody awake has any weight; `room` is for lanes, c
+// the centre.
+MULTIVERSIONED inline double careful_forecast_after(Block pool, Block book, Size* awake, double c) {
     *awake = wake(pool);
-    return careful_forecast(pool, book);
+    return careful_forecast(pool, book, c);
 }
-inline double wake_and_forecast(Block pool, Block book, Size* awake, double* room) {
+inline double wake_and_forecast(Block pool, Block book, Size* awake, double* room, double c = 0.0) {
     if (aggregating::playable(book)) {
-        double g = aggregating::forecast(pool, book, pool[SAID], room);
+        double g = aggregating::forecast(pool, book, pool[SAID], c, room);
         if (std::fabs(g) < INF) {
             *awake = pool.cols;
             std::memcpy(pool[AWAKE].p, pool[PRIOR].p, std::size_t(pool.cols) * sizeof(double));
             return g;
         }
     }
-    return careful_forecast_after(pool, book, awake);
+    return careful_forecast_after(pool, book, awake, c);
 }
 
 // Learn that the forecast g, made from SAID, met y; return what it cost.
 //
 // Of a likelihood game the caller has put the losses into COST.
-inline double settle(Block pool, Block book, double y, double g, Size asleep, double* room) {
+inline double settle(Block pool, Block book, double y, double g, Size asleep, double* room,
+                     double c = 0.0) {
     if (asleep == 0 && aggregating::playable(book)) {
         Block said{pool[SAID].p, 1, pool.cols};
         double again, loss;
-        if (aggregating::rounds(pool, book, said, {&y, 1}, {&again, 1}, {&loss, 1}, 0, room))
+        if (aggregating::rounds(pool, book, said, {&y, 1}, {&again, 1}, {&loss, 1}, 0, c, room))
             return loss;
     }
-    return careful_settle(pool, book, y, g, asleep);
+    return careful_settle(pool, book, y, g, asleep, c);
 }
 
 // The weights of those awake, adding up to 1; before the first range is known, the prior's.
@@ -55,7 +57,7 @@ inline Size replay(Block pool, Block book, Block said, Block costs, Row y, Row f
     auto room = aggregating::lanes_for(pool);
     for (Size t = 0; t < T; ++t) {
         if (weights.rows == 0 && aggregating::playable(book))
-            t = aggregating::rounds(pool, book, said, y, forecasts, losses, t, room.data());
+            t = aggregating::rounds(pool, book, said, y, forecasts, losses, t, 0.0, room.data());
         if (t == T) break;
         std::memcpy(pool[SAID].p, said[t].p, std::size_t(N) * sizeof(double));
         Size awake;

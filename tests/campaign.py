@@ -162,6 +162,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "BayesianAlgorithm": lambda: nr.BayesianAlgorithm([nr.BayesianRidge()]),
     "ExponentialWeights": lambda: nr.ExponentialWeights([nr.AAR()], outcome_range=1.0),
     "MLpol": lambda: nr.MLpol([nr.AAR(), nr.Ridge()]),
+    "RulePool": lambda: nr.RulePool([nr.AAR(), nr.Ridge()], outcome_range=1.0),
     "BOA": lambda: nr.BOA([nr.AAR(), nr.Ridge()], loss="huber", width=0.5),
     "Delayed": lambda: nr.Delayed(nr.AAR()),
     "Lagged": lambda: nr.Lagged(nr.AAR()),

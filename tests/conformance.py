@@ -53,6 +53,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     ),
     "BayesianAlgorithm": lambda: nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[1, 9])),
     "MLpol": lambda: nr.MLpol([nr.Ridge(), nr.AAR()]),
+    "RulePool": lambda: nr.RulePool([nr.Ridge(), nr.AAR()]),
     "BOA, pinball": lambda: nr.BOA([nr.Ridge(), nr.AAR()], loss="pinball", level=0.4),
     "KernelLMS": lambda: nr.KernelLMS(RBF(2.0), 0.5),
     "KernelLMS, window": lambda: nr.KernelLMS(RBF(), 0.3, budget=nr.Window(30)),

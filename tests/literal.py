@@ -47,12 +47,14 @@ PHRASES: list[tuple[str, str]] = [
     (r"mean over \d+ trees of -1/eta ln sum_P p_P exp\(-eta L_P\), eta = \S+", "EVIDENCE"),
     (r", by which the right side grew when eta fell", ""),
     (r"sum_t mix_t", "MIXES"),
-    (r"min over sequences of experts of .*; here \d+ switches", "BEST_SEQUENCE"),
+    (r"min over sequences of experts(?: and rules)? of .*; here \d+ switches", "BEST_SEQUENCE"),
     (r"-ln sum_j p_j exp\(-L_j\) <= min_j \(L_j \+ ln 1/p_j\)", "MIXTURE"),
     (rf"min_j \(L_j \+ {NAT} [^\]]*?\)(?= \+ BEYOND|$)", "BEST_EXPERT"),
     (r"min_j \(L_j \+ \(1/eta\) ln 1/p_j\)", "BEST_EXPERT"),
     (r"min_j \(L_j \+ 2 \(hi-lo\)\^2 ln 1/w_j\) over \d+ widths, L_j .*$", "BEST_WIDTH"),
     (r"-1/eta ln sum_j p_j exp\(-eta L_j\), eta = \S+", "MIXTURE"),
+    (r"-1/eta ln \(9/10 exp\(-eta L_rules\) \+ sum_j p_j/10 exp\(-eta L_j\)\), eta = \S+",
+     "MIXTURE"),
     (r"-c ln sum_j w_j exp\(-L_j/c\), c = \S+", "WIDTHS"),
     (r"eta T \(hi-lo\)\^4/8, eta = \S+", "HOEFFDING"),
     (r", eta = \S+$", ""),
@@ -480,6 +482,14 @@ class PoolWorld(World):
             loss = sum(self.charged[t, j] for t, j in enumerate(path))
             best = min(best, loss + nats / self.eta)
         return best
+
+
+class RulePoolWorld(PoolWorld):
+    """A pool of rules: the last expert is what the rules make of those given."""
+
+    def BEST_EXPERT(self) -> float:
+        price = (np.log(1.0 / self.p) + self._stay()) / self.eta
+        return (self.paid + price)[:-1].min()
 
 
 class ClippedWorld(GaussianWorld):

@@ -308,6 +308,10 @@ CASES: dict[str, Case] = {
         mappings,
     ),
     "MLpol": Case(lambda: nr.MLpol({"near": nr.AAR(0.1), "far": nr.Ridge()}, loss="absolute")),
+    "rule pool": Case(lambda: nr.RulePool({"near": nr.AAR(0.1), "far": nr.Ridge()}, share=0.02)),
+    "rule pool of names": Case(
+        lambda: nr.RulePool(["a", "b", "c"], rule="stacking", prior=[0.5, 0.25, 0.25]), forecasts
+    ),
     "BOA of names": Case(
         lambda: nr.BOA(["a", "b", "c"], loss="pinball", level=0.3, prior=[0.5, 0.25, 0.25]),
         forecasts,

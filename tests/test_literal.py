@@ -18,13 +18,16 @@ from literal import (
     MixtureWorld,
     NetWorld,
     PoolWorld,
+    RulePoolWorld,
     World,
     expression,
     is_true,
     sides,
 )
 from literal_trees import MondrianWorld
+from noregret.experts.guarded_pool import GUARDED
 from noregret.reference.continuum import layer_one
+from noregret.reference.rules import rules
 
 QUICK, FULL = 6, 300
 Case = tuple[list[nr.Certificate], World, float]
@@ -158,9 +161,32 @@ def pool(rng: np.random.Generator) -> Case:
     span = None if rng.random() < 0.5 else (float(y.min()) - 0.1, float(y.max()) + 0.1)
     share = [0.0, 0.1, "falling"][rng.integers(3)]
     prior = rng.random(N) + 0.1
-    result = nr.aggregate(said, y, outcome_range=span, share=share, prior=prior)
+    result = nr.aggregate(said, y, rule="aggregating", outcome_range=span, share=share, prior=prior)
     world = PoolWorld(said, y, result.forecast, prior=prior / prior.sum(), span=span, share=share)
     return list(result.certificates), world, float(np.nansum((y[:, None] - said) ** 2))
+
+
+def rule_pool(rng: np.random.Generator) -> Case:
+    T, N = int(rng.integers(1, 12)), int(rng.integers(1, 4))
+    y = rng.normal(size=T) + 3.0
+    said = y[:, None] + rng.normal(size=(T, N)) + rng.normal(size=N)
+    if rng.random() < 0.4 and N > 1:
+        said[rng.random(said.shape) < 0.3] = np.nan
+        said[np.isnan(said).all(axis=1), 0] = 0.0
+    span = None if rng.random() < 0.5 else (float(y.min()) - 0.1, float(y.max()) + 0.1)
+    share = [0.0, 0.1, "falling"][rng.integers(3)]
+    rule = list(GUARDED)[rng.integers(len(GUARDED))]
+    prior = rng.random(N) + 0.1
+    prior /= prior.sum()
+    result = nr.aggregate(said, y, rule=rule, outcome_range=span, share=share, prior=prior)
+    own = rules(said[:, :, None], y[:, None], prior, np.array(GUARDED[rule]))[1]
+    c = np.zeros(T) if span else np.nanmedian(said, axis=1)
+    all_said = np.column_stack([said, own])
+    world = RulePoolWorld(
+        all_said - c[:, None], y - c, result.forecast - c, prior=np.append(0.1 * prior, 0.9),
+        span=span, share=share,
+    )  # fmt: skip
+    return list(result.certificates), world, float(np.nansum((y[:, None] - all_said) ** 2))
 
 
 def log_pool(rng: np.random.Generator) -> Case:
@@ -362,8 +388,8 @@ def binary(rng: np.random.Generator) -> Case:
 CASES = {
     maker.__name__: maker
     for maker in (
-        gaussian, fading, merged, weighted, budget, pool, log_pool, weighted_means,
-        pool_of_learners, auto, delayed, safe_oslog, ridge_mixture, mondrian, kernel_lms, net, binary,
+        gaussian, fading, merged, weighted, budget, pool, log_pool, weighted_means, pool_of_learners,
+        auto, rule_pool, delayed, safe_oslog, ridge_mixture, mondrian, kernel_lms, net, binary,
     )
 }  # fmt: skip
 

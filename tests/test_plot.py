@@ -60,7 +60,9 @@ def test_replays_are_drawn_too() -> None:
     np.testing.assert_allclose(average, np.cumsum(replay.loss) / np.arange(1, 121))
     new = nr.plot.leverage(replay, ax=axes()).lines[0].get_ydata()
     np.testing.assert_allclose(new, 1.0 - 1.0 / replay.spread)
-    pool = nr.aggregate(np.column_stack([y + 0.1, y - 1.0]), y, outcome_range=9.0)
+    pool = nr.aggregate(
+        np.column_stack([y + 0.1, y - 1.0]), y, rule="aggregating", outcome_range=9.0
+    )
     assert len(nr.plot.weights(pool, ax=axes()).collections) == 2
     with pytest.raises(InputError, match="take the replay of a pool"):
         nr.plot.weights(replay, ax=axes())

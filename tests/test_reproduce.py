@@ -83,6 +83,17 @@ def test_pinball_on_opera(shared_data: Path) -> None:
     assert regional.mape(g) == pytest.approx(1.383, abs=5e-4)
 
 
+@pytest.mark.data
+def test_the_default_on_opera(shared_data: Path) -> None:
+    """Below MLpol's 1457.48 and 1.383 %, with every certificate."""
+    weekly, regional = opera.files(shared_data)
+    rule = opera.RULES["nr.aggregate, its default"]
+    (first, held), (second, too) = rule(weekly), rule(regional)
+    assert held == too == "hold"
+    assert weekly.rmse(first) < 1440.0
+    assert regional.mape(second) < 1.25
+
+
 @pytest.mark.slow
 def test_figure2(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(simulation, "ACTIVE", (2, 100))

@@ -50,7 +50,7 @@ def test_auto_is_a_pool_of_ordinary_learners(data) -> None:
     names, said = experts(data.X, data.y)
     auto = nr.Auto()
     replay = auto.replay(data.X, data.y)
-    twin = nr.aggregate(said, data.y, share=SHARE)
+    twin = nr.aggregate(said, data.y, rule="aggregating", share=SHARE)
     size = max(1e-300, np.abs(said).max(), np.abs(data.y).max())
     assert_allclose(replay.forecast / size, twin.forecast / size, rtol=0.0, atol=1e-9)
     assert list(auto.losses_) == names

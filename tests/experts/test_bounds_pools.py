@@ -61,7 +61,7 @@ def sleepy(asleep: bool) -> np.ndarray:
 @pytest.mark.parametrize("asleep", [False, True])
 def test_the_aggregating_algorithm(asleep: bool) -> None:
     said = sleepy(asleep)
-    result = nr.aggregate(said, Y, outcome_range=(LO, HI), prior=PRIOR)
+    result = nr.aggregate(said, Y, rule="aggregating", outcome_range=(LO, HI), prior=PRIOR)
     s = simulated(said, Y, ETA)
     assert result.forecast == pytest.approx(s["g"], abs=1e-12)
     best, mixture, each = result.certificates
@@ -92,7 +92,9 @@ def test_fixed_share(asleep: bool) -> None:
     said[3:6, 0] += 8.0
     said[[0, 1, 2, 6, 7], 1] -= 8.0
     said[:, 2] += 9.0
-    result = nr.aggregate(said, Y, outcome_range=(LO, HI), prior=PRIOR, share=SHARE)
+    result = nr.aggregate(
+        said, Y, rule="aggregating", outcome_range=(LO, HI), prior=PRIOR, share=SHARE
+    )
     s = simulated(said, Y, ETA, SHARE)
     assert result.forecast == pytest.approx(s["g"], abs=1e-12)
     told = np.where(np.isnan(said), 0.0, said)
@@ -117,13 +119,13 @@ def test_fixed_share(asleep: bool) -> None:
 def test_no_turn_is_taken_that_does_not_pay() -> None:
     """Two experts that say the same: a sequence that stays is never dearer."""
     said = np.column_stack([Y, Y])
-    result = nr.aggregate(said, Y, outcome_range=(LO, HI), share=0.5)
+    result = nr.aggregate(said, Y, rule="aggregating", outcome_range=(LO, HI), share=0.5)
     assert "here 0 switches" in result.certificates[0].statement
 
 
 @pytest.mark.parametrize("k", [0, 1, 3])
 def test_tracking(k: int) -> None:
-    result = nr.aggregate(SAID, Y, outcome_range=(LO, HI), share=SHARE)
+    result = nr.aggregate(SAID, Y, rule="aggregating", outcome_range=(LO, HI), share=SHARE)
     l = (Y[:, None] - SAID) ** 2
     best = min(
         sum(l[t, j] for t, j in enumerate(path))
@@ -135,7 +137,7 @@ def test_tracking(k: int) -> None:
     found = result.tracking(k)
     assert found.comparator == pytest.approx(best, rel=1e-12)
     assert found.bound == pytest.approx(best + nats / ETA, rel=1e-12)
-    without = nr.aggregate(SAID, Y, outcome_range=(LO, HI)).tracking(k)
+    without = nr.aggregate(SAID, Y, rule="aggregating", outcome_range=(LO, HI)).tracking(k)
     assert (without.bound is None) is (k > 0)
     assert without.holds is (None if k else True)
 
@@ -143,11 +145,13 @@ def test_tracking(k: int) -> None:
 def test_outcomes_beyond_a_given_range_withdraw_the_claim() -> None:
     y = Y.copy()
     y[[3, 5]] = [-1.25, 2.25]
-    result = nr.aggregate(SAID, y, outcome_range=(LO, HI), prior=PRIOR)
+    result = nr.aggregate(SAID, y, rule="aggregating", outcome_range=(LO, HI), prior=PRIOR)
     best = result.certificate
     assert best.bound is None
     assert "2 outcomes were outside, the first in round 4" in best.assumptions[0].text
-    once = nr.aggregate(SAID[:4], y[:4], outcome_range=(LO, HI), prior=PRIOR).certificate
+    once = nr.aggregate(
+        SAID[:4], y[:4], rule="aggregating", outcome_range=(LO, HI), prior=PRIOR
+    ).certificate
     assert once.bound is None
     totals = result.pool.totals()
     assert totals.outside == 2
@@ -158,7 +162,7 @@ def test_outcomes_beyond_a_given_range_withdraw_the_claim() -> None:
 
 
 def test_a_learned_range_charges_what_lies_beyond() -> None:
-    result = nr.aggregate(SAID, Y, prior=PRIOR)
+    result = nr.aggregate(SAID, Y, rule="aggregating", prior=PRIOR)
     totals, best = result.pool.totals(), result.certificate
     assert totals.width >= Y.max() - Y.min()
     assert totals.rate == 2.0 / totals.width**2
@@ -226,7 +230,7 @@ def test_the_chain_from_the_pool_to_a_cell_to_its_best_expert(ridge: float) -> N
 def test_losses_are_compensated() -> None:
     """One expert that says 0: its loss and the pool's are sums of squares, to the last bit."""
     y = np.array([10.0] * 100 + [1e10] + [10.0] * 1000)
-    result = nr.aggregate(np.zeros((len(y), 1)), y, outcome_range=1e10)
+    result = nr.aggregate(np.zeros((len(y), 1)), y, rule="aggregating", outcome_range=1e10)
     exactly = math.fsum((y * y).tolist())
     totals = result.pool.totals()
     assert totals.paid[0] == exactly

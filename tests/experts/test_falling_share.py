@@ -20,7 +20,9 @@ from pools import Game, games
 @settings(max_examples=60, deadline=None)
 @given(games())
 def test_the_price_of_k_switches_is_k_plus_1_times_ln_NT_for_every_k(each: Game) -> None:
-    result = nr.aggregate(each.said, each.y, outcome_range=each.range, share="falling")
+    result = nr.aggregate(
+        each.said, each.y, rule="aggregating", outcome_range=each.range, share="falling"
+    )
     T, N = each.said.shape
     for k in range(6):
         best = nr.best_sequence(each.losses, k)[1]
@@ -35,7 +37,9 @@ def test_one_expert_costs_ln_T_more_and_the_sentence_says_so() -> None:
     rng = np.random.default_rng(0)
     y = rng.uniform(0.0, 1.0, 50)
     said = np.column_stack([y, rng.uniform(0.0, 1.0, 50)])
-    shared, one = nr.aggregate(said, y, outcome_range=(0, 1), share="falling").certificates[:2]
+    shared, one = nr.aggregate(
+        said, y, rule="aggregating", outcome_range=(0, 1), share="falling"
+    ).certificates[:2]
     assert one.name == "Fixed Share, one expert"
     assert one.statement == "sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln T/p_j)"
     assert one.bound == pytest.approx(0.5 * math.log(2.0 * 50.0), rel=1e-12)
@@ -65,7 +69,7 @@ def test_keeping_to_one_expert_is_not_charged_less_when_the_last_round_widens(se
     y = rng.normal(size=T) * 10.0 ** rng.integers(-1, 2, T)
     said = rng.normal(size=(T, 2))
     for share in (0.3, "falling"):
-        steps = nr.aggregate(said[:1], y[:1], share=share).pool
+        steps = nr.aggregate(said[:1], y[:1], rule="aggregating", share=share).pool
         owed = 0.0
         for t in range(1, T):
             before = steps.totals()
@@ -94,4 +98,4 @@ def test_auto_files_of_before_keep_their_share(tmp_path, monkeypatch) -> None:
 def test_what_is_neither_a_share_nor_falling_is_refused() -> None:
     for bad in ("rising", 1.0, -0.1):
         with pytest.raises(ParameterError, match='or "falling"'):
-            nr.aggregate([[0.5, 0.5]], [1.0], share=bad)
+            nr.aggregate([[0.5, 0.5]], [1.0], rule="aggregating", share=bad)

@@ -21,7 +21,13 @@ tiny = games(max_rounds=5, max_experts=3, spans=SMALL)
 
 def merged(game: Game, share: float | str = 0.0, **options) -> nr.Aggregation:
     return nr.aggregate(
-        game.said, game.y, outcome_range=game.range, prior=game.prior, share=share, **options
+        game.said,
+        game.y,
+        rule="aggregating",
+        outcome_range=game.range,
+        prior=game.prior,
+        share=share,
+        **options,
     )
 
 
@@ -133,7 +139,9 @@ def test_tracking_bounds_for_up_to_ten_switches(game: Game, share: float | str) 
 
 def test_tracking_needs_equal_priors_and_the_whole_story() -> None:
     said, y = np.array([[0.0, 1.0]] * 5), np.ones(5)
-    uneven = nr.aggregate(said, y, outcome_range=(0, 1), share=0.1, prior=[1.0, 2.0]).tracking(1)
+    uneven = nr.aggregate(
+        said, y, rule="aggregating", outcome_range=(0, 1), share=0.1, prior=[1.0, 2.0]
+    ).tracking(1)
     assert uneven.holds is None
     assert uneven.bound is None
     assert [a.met for a in uneven.assumptions] == [True, False, True]
@@ -159,7 +167,12 @@ def test_experts_that_agree_are_taken_at_their_word(
     said = expert(kind, y, lo, hi, rng)
     prior = rng.random(N) + 0.01
     result = nr.aggregate(
-        np.column_stack([said] * N), y, outcome_range=span, share=share, prior=prior
+        np.column_stack([said] * N),
+        y,
+        rule="aggregating",
+        outcome_range=span,
+        share=share,
+        prior=prior,
     )
     assert (result.forecast == said).all()
     in_order(result)
@@ -210,7 +223,7 @@ def test_a_broken_range_is_named_and_withdraws_the_bound(
 ) -> None:
     y, t = game.y.copy(), where % len(game.y)
     y[t] = (game.hi if side > 0 else game.lo) + side * (game.hi - game.lo)
-    result = nr.aggregate(game.said, y, outcome_range=game.range, share=share)
+    result = nr.aggregate(game.said, y, rule="aggregating", outcome_range=game.range, share=share)
     *claims, every_round = result.certificates
     for certificate in claims:
         assert certificate.holds is None

@@ -54,7 +54,9 @@ def test_tracking_forgets_what_exponential_weights_assume() -> None:
 
 
 def test_tracking_switches_without_a_share_makes_no_claim() -> None:
-    certificate = nr.aggregate([[0.0, 1.0]] * 3, [1.0] * 3, outcome_range=(0, 1)).tracking(1)
+    certificate = nr.aggregate(
+        [[0.0, 1.0]] * 3, [1.0] * 3, rule="aggregating", outcome_range=(0, 1)
+    ).tracking(1)
     assert certificate.holds is None
 
 
@@ -64,7 +66,7 @@ def test_every_round_fails_for_outcomes_far_from_zero(offset: float) -> None:
     y = offset + rng.integers(0, 2, 200)
     said = offset + np.column_stack([np.zeros(200), np.ones(200), rng.integers(0, 2, 200)])
     for span in (None, (offset, offset + 1.0)):
-        result = nr.aggregate(said, y, outcome_range=span)
+        result = nr.aggregate(said, y, rule="aggregating", outcome_range=span)
         assert [c.holds for c in result.certificates] == [True] * 3
 
 
@@ -74,7 +76,7 @@ def test_every_round_fails_for_outcomes_far_from_zero(offset: float) -> None:
 @pytest.mark.parametrize(("miss", "span"), [(1e12, 1e-6), (1e17, 1.0), (5e149, 1e-100)])
 def test_experts_on_opposite_sides_meet_in_the_middle(miss: float, span: float) -> None:
     said = np.array([[miss, -miss]])
-    result = nr.aggregate(said, [0.0], outcome_range=span)
+    result = nr.aggregate(said, [0.0], rule="aggregating", outcome_range=span)
     assert abs(result.forecast[0]) <= 1e-9 * miss  # by symmetry
     if miss < 1e100:
         assert abs(twin.aggregating(said, np.zeros(1), -span, span).forecast[0]) <= 1e-9 * miss
@@ -83,21 +85,29 @@ def test_experts_on_opposite_sides_meet_in_the_middle(miss: float, span: float) 
 @pytest.mark.parametrize("loss", ["square", "log"])
 def test_a_tiny_prior_under_fixed_share_is_refused(loss: str) -> None:
     with pytest.raises(ParameterError, match="no expert's share may be below 1e-300"):
-        nr.aggregate([[0.5, 0.5]], [1.0], loss=loss, share=0.1, prior=[1e-310, 1.0])
+        nr.aggregate(
+            [[0.5, 0.5]], [1.0], rule="aggregating", loss=loss, share=0.1, prior=[1e-310, 1.0]
+        )
 
 
 def test_priors_whose_sum_is_beyond_float64() -> None:
-    result = nr.aggregate([[0.0, 1.0]], [1.0], outcome_range=1.0, prior=[1e308, 1e308])
+    result = nr.aggregate(
+        [[0.0, 1.0]], [1.0], rule="aggregating", outcome_range=1.0, prior=[1e308, 1e308]
+    )
     assert result.weights[0].tolist() == [0.5, 0.5]
 
 
 def test_priors_whose_share_is_beyond_float64_are_refused() -> None:
     with pytest.raises(ParameterError, match="no expert's share may be below 1e-300"):
-        nr.aggregate([[0.0, 1.0]], [1.0], outcome_range=1.0, prior=[1e-300, 1e300])
+        nr.aggregate(
+            [[0.0, 1.0]], [1.0], rule="aggregating", outcome_range=1.0, prior=[1e-300, 1e300]
+        )
 
 
 def test_a_potential_of_experts_beyond_float64() -> None:
-    result = nr.aggregate([[1e150, 0.0]] * 3, [0.0] * 3, outcome_range=(0.0, 1e-6))
+    result = nr.aggregate(
+        [[1e150, 0.0]] * 3, [0.0] * 3, rule="aggregating", outcome_range=(0.0, 1e-6)
+    )
     assert [c.holds for c in result.certificates] == [True] * 3
 
 
@@ -150,7 +160,7 @@ BAD_TABLES: dict[str, Any] = {
 @pytest.mark.parametrize("said", BAD_TABLES.values(), ids=BAD_TABLES)
 def test_tables_of_forecasts_are_read_by_numpy(said: Any) -> None:
     with pytest.raises(InputError):
-        nr.aggregate(said, [1.0] * len(said), outcome_range=2.0)
+        nr.aggregate(said, [1.0] * len(said), rule="aggregating", outcome_range=2.0)
 
 
 @pytest.mark.parametrize("x", [3.0, None, [], [0.5], [0.5, 0.5, 0.5], {1, 2}], ids=repr)
@@ -163,7 +173,10 @@ def test_rows_of_forecasts_that_are_no_rows(x: Any) -> None:
 def test_names_that_sleep_in_a_frame() -> None:
     frame = pd.DataFrame({"a": [NAN, 0.5], "b": [1.0, 1.0]})
     result = AA(["a", "b"], outcome_range=1.0).replay(frame, [0.0, 1.0])
-    assert_allclose(result.forecast, nr.aggregate(frame, [0.0, 1.0], outcome_range=1.0).forecast)
+    assert_allclose(
+        result.forecast,
+        nr.aggregate(frame, [0.0, 1.0], rule="aggregating", outcome_range=1.0).forecast,
+    )
 
 
 def test_a_float32_nan_sleeps_in_a_replay_but_not_in_a_round() -> None:
@@ -222,7 +235,7 @@ def test_no_rows_to_learn() -> None:
 )
 def test_parameters_that_are_no_numbers(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
-        nr.aggregate([[0.0, 1.0]], [1.0], **{"outcome_range": 1.0, **options})
+        nr.aggregate([[0.0, 1.0]], [1.0], rule="aggregating", **{"outcome_range": 1.0, **options})
 
 
 @pytest.mark.parametrize("losses", [[1.0, 2.0], np.empty((0, 2)), np.empty((2, 0))])

@@ -9,6 +9,8 @@ import pytest
 from noregret.experts.auto import AutoState
 from noregret.experts.convex import ConvexLoss
 from noregret.experts.core_grid import CoreGrid
+from noregret.experts.guarded import GuardedState
+from noregret.experts.guarded_pool import GuardedPool
 from noregret.experts.pool import Pool
 from noregret.experts.regret_pool import RegretPool
 from noregret.experts.rules import GradientState
@@ -27,6 +29,8 @@ from noregret.losses import Game
         CoreGrid,
         Game,
         GradientState,
+        GuardedPool,
+        GuardedState,
         Pool,
         PoolState,
         RegretPool,

@@ -122,7 +122,7 @@ def test_outcomes_that_are_neither_0_nor_1(loss: str) -> None:
             (repr(y), "0 and 1"),
             lambda y=y: pool.learn_one(TABLE[0], y),
             lambda y=y: pool.replay(TABLE, spoiled(COLUMN, 2, y)),
-            lambda y=y: nr.aggregate(TABLE, spoiled(COLUMN, 2, y), loss=loss),
+            lambda y=y: nr.aggregate(TABLE, spoiled(COLUMN, 2, y), rule="aggregating", loss=loss),
         )
 
 
@@ -236,7 +236,7 @@ def test_tables_that_are_none(
     said: Any, y: Any, loss: str, error: type[Exception], words: tuple[str, ...]
 ) -> None:
     with pytest.raises(error) as caught:
-        nr.aggregate(said, y, loss=loss)
+        nr.aggregate(said, y, rule="aggregating", loss=loss)
     assert isinstance(caught.value, error)
     for word in words:
         assert word in str(caught.value)
@@ -245,7 +245,7 @@ def test_tables_that_are_none(
 def test_frames_with_two_columns_of_one_name() -> None:
     frame = pd.DataFrame([[0.5, 0.5]], columns=["a", "a"])
     with pytest.raises(FeatureError, match="two columns of the same name, 'a'"):
-        nr.aggregate(frame, [1.0])
+        nr.aggregate(frame, [1.0], rule="aggregating")
     with pytest.raises(FeatureError, match="two columns of the same name, 'a'"):
         AA(["a", "b"]).replay(frame, [1.0])
 

@@ -51,7 +51,7 @@ def test_a_learned_range_is_that_of_the_twin(
         naps[np.arange(T), rng.integers(0, N, T)] = False
         said[naps] = np.nan
     prior = rng.random(N) + 0.01
-    result = nr.aggregate(said, y, prior=prior, share=share)
+    result = nr.aggregate(said, y, rule="aggregating", prior=prior, share=share)
     account, over = twin.learned_range(said, y, prior=prior, share=share)
     size = float(max(np.nanmax(said), y.max()) - min(np.nanmin(said), y.min()))
     tiny = 1e-9 * size**2 + 1e-90
@@ -85,12 +85,12 @@ def test_forecasts_are_in_the_units_of_the_outcomes(
     shape: str, T: int, N: int, share: float, k: int, seed: int
 ) -> None:
     said, y = stream(shape, T, N, np.random.default_rng(seed))
-    plain = nr.aggregate(said, y, share=share)
-    scaled = nr.aggregate(said * 2.0**k, y * 2.0**k, share=share)
+    plain = nr.aggregate(said, y, rule="aggregating", share=share)
+    scaled = nr.aggregate(said * 2.0**k, y * 2.0**k, rule="aggregating", share=share)
     assert (scaled.forecast == plain.forecast * 2.0**k).all()
     assert (scaled.weights == plain.weights).all()
     assert scaled.certificate.holds is True
-    thousand = nr.aggregate(said * 1000.0, y * 1000.0, share=share)
+    thousand = nr.aggregate(said * 1000.0, y * 1000.0, rule="aggregating", share=share)
     size = np.ptp(np.append(said, y)) * 1000.0
     assert_allclose(thousand.forecast, plain.forecast * 1000.0, rtol=1e-12, atol=1e-9 * size)
 
@@ -101,11 +101,15 @@ def test_a_declared_range_scales_and_shifts_too(
     T: int, N: int, share: float, k: int, seed: int
 ) -> None:
     said, y = stream("random", T, N, np.random.default_rng(seed))
-    plain = nr.aggregate(said, y, outcome_range=(-6.0, 5.0), share=share)
+    plain = nr.aggregate(said, y, rule="aggregating", outcome_range=(-6.0, 5.0), share=share)
     span = -6.0 * 2.0**k, 5.0 * 2.0**k
-    scaled = nr.aggregate(said * 2.0**k, y * 2.0**k, outcome_range=span, share=share)
+    scaled = nr.aggregate(
+        said * 2.0**k, y * 2.0**k, rule="aggregating", outcome_range=span, share=share
+    )
     assert (scaled.forecast == plain.forecast * 2.0**k).all()
-    shifted = nr.aggregate(said + 3.0, y + 3.0, outcome_range=(-3.0, 8.0), share=share)
+    shifted = nr.aggregate(
+        said + 3.0, y + 3.0, rule="aggregating", outcome_range=(-3.0, 8.0), share=share
+    )
     assert_allclose(shifted.forecast, plain.forecast + 3.0, rtol=0.0, atol=1e-9 * 11.0)
 
 
@@ -121,7 +125,7 @@ def test_losses_of_any_size_that_is_taken(span: float | None, share: float) -> N
     y = width * rng.random(500)
     mad = LARGEST * rng.choice([-1.0, 1.0], (500, 3))
     said = np.column_stack([mad, y * 0.99, np.full(500, width / 2.0), mad[:, 0]])
-    result = nr.aggregate(said, y, outcome_range=span, share=share)
+    result = nr.aggregate(said, y, rule="aggregating", outcome_range=span, share=share)
     assert np.isfinite(result.forecast).all()
     assert np.isfinite(result.weights).all()
     assert_allclose(result.weights.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
@@ -135,7 +139,7 @@ def test_outcomes_that_double_until_they_are_refused() -> None:
     y = 2.0 ** np.arange(-300, 498) * np.where(np.arange(798) % 2, 1.0, -1.0)
     said = np.column_stack([np.roll(y, 1), np.zeros(798), -np.roll(y, 1) * 2.0])
     for share in (0.0, 0.1):
-        result = nr.aggregate(said, y, share=share)
+        result = nr.aggregate(said, y, rule="aggregating", share=share)
         assert [c.holds for c in result.certificates] == [True] * len(result.certificates)
         assert_allclose(result.weights.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
         assert np.isfinite(result.forecast).all()
@@ -169,7 +173,9 @@ def test_fixed_share_recovers_as_fast_as_the_theory_says(miss: float, share: flo
     half = 100_000
     said = np.zeros((2 * half, 3))
     said[:half, 1:], said[half:, [0, 2]] = miss, miss
-    result = nr.aggregate(said, np.zeros(2 * half), outcome_range=1.0, share=share)
+    result = nr.aggregate(
+        said, np.zeros(2 * half), rule="aggregating", outcome_range=1.0, share=share
+    )
     weights = result.weights
     m = recovery(0.5, share, 1.0 / 3.0, miss**2)
     assert weights[half - 1, 0] > 0.5
@@ -185,7 +191,7 @@ def test_without_a_share_the_past_counts_in_full(miss: float) -> None:
     half = 100_000
     said = np.zeros((2 * half, 2))
     said[:half, 1], said[half:, 0] = miss, miss
-    result = nr.aggregate(said, np.zeros(2 * half), outcome_range=1.0)
+    result = nr.aggregate(said, np.zeros(2 * half), rule="aggregating", outcome_range=1.0)
     assert (result.weights[half] == [1.0, 0.0]).all()
     assert result.pool is not None
     assert_allclose(result.pool.weights(), 0.5, rtol=0.0, atol=1e-12)
@@ -202,7 +208,7 @@ def test_sleep_does_not_wear_the_weights_out() -> None:
     naps = rng.random((T, N)) < 0.5
     naps[naps.all(axis=1)] = False
     said[naps] = np.nan
-    result = nr.aggregate(said, y, outcome_range=1.0)
+    result = nr.aggregate(said, y, rule="aggregating", outcome_range=1.0)
     assert result.pool is not None
     totals = result.pool.totals()
     total = np.exp(totals.log_prior - totals.rate * result.pool.excess).sum()
@@ -251,7 +257,7 @@ def test_chunks_are_one_replay() -> None:
     said = y[:, None] + rng.normal(size=(1000, 3))
     pool = nr.AggregatingAlgorithm(["a", "b", "c"], share=0.01)
     parts = [pool.replay(said[t : t + 70], y[t : t + 70]).forecast for t in range(0, 1000, 70)]
-    whole = nr.aggregate(said, y, share=0.01)
+    whole = nr.aggregate(said, y, rule="aggregating", share=0.01)
     assert np.concatenate(parts).tolist() == whole.forecast.tolist()
     assert whole.pool is not None
     assert learned(pool._state.pool) == learned(whole.pool)

@@ -47,9 +47,9 @@ def test_parameters_that_make_no_sense(name: str, value: Any, words: str) -> Non
     pool = AA(["a", "b"]).fit(TABLE, COLUMN).set_params(**{name: value})
     refused(pool, ParameterError, (words,), lambda: pool.fit(TABLE, COLUMN))
     assert pool.predict_one([0.5, 0.5]) == 0.5  # as it was begun
-    if name not in {"experts", "outcome_range"}:
+    if name not in {"experts", "outcome_range"} and value is not None:  # None: the default
         with pytest.raises(ParameterError, match=words):
-            nr.aggregate(TABLE, COLUMN, **{name: value})
+            nr.aggregate(TABLE, COLUMN, rule="aggregating", **{name: value})
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -61,6 +61,6 @@ def test_learning_rates_that_make_no_sense(rate: Any) -> None:
 def test_parameters_that_do_not_go_together() -> None:
     for loss in ("log", "brier"):
         with pytest.raises(ParameterError, match=f"outcome_range = 1.0: {loss} loss needs none"):
-            nr.aggregate(TABLE, COLUMN, loss=loss, outcome_range=1.0)
+            nr.aggregate(TABLE, COLUMN, rule="aggregating", loss=loss, outcome_range=1.0)
     with pytest.raises(ParameterError, match="exponential weights need a range"):
         nr.ExponentialWeights(["a"], outcome_range=None).predict_one([1.0])

@@ -84,9 +84,14 @@ def test_a_newcomer_of_next_to_no_weight_is_refused() -> None:
 @pytest.mark.parametrize("nothing", [None, math.nan])
 def test_a_sleeper_in_an_array_of_objects(nothing: float | None) -> None:
     rows = [[nothing, 0.5], [0.25, 0.5]]
-    expected = nr.aggregate(rows, [1.0, 1.0], outcome_range=1.0).forecast.tolist()
+    expected = nr.aggregate(
+        rows, [1.0, 1.0], rule="aggregating", outcome_range=1.0
+    ).forecast.tolist()
     objects = np.array(rows, dtype=object)
-    assert nr.aggregate(objects, [1.0, 1.0], outcome_range=1.0).forecast.tolist() == expected
+    assert (
+        nr.aggregate(objects, [1.0, 1.0], rule="aggregating", outcome_range=1.0).forecast.tolist()
+        == expected
+    )
 
 
 def test_a_variance_near_the_largest_float64() -> None:

@@ -232,7 +232,9 @@ def test_a_member_whose_lock_is_taken_is_waited_for() -> None:
 @given(games(max_rounds=20, mad=False))
 def test_names_one_at_a_time_and_in_a_table(game: Game) -> None:
     names = [f"x{j}" for j in range(game.said.shape[1])]
-    whole = nr.aggregate(game.said, game.y, outcome_range=game.range, prior=game.prior)
+    whole = nr.aggregate(
+        game.said, game.y, rule="aggregating", outcome_range=game.range, prior=game.prior
+    )
     mappings, rows = (
         nr.AggregatingAlgorithm(names, outcome_range=game.range, prior=game.prior) for _ in range(2)
     )
@@ -248,8 +250,12 @@ def test_names_one_at_a_time_and_in_a_table(game: Game) -> None:
 def test_a_sleeper_without_weight_changes_nothing(game: Game) -> None:
     """The way that finds a leader first, which a sleeper needs, and the plain one agree."""
     said = np.column_stack([game.said, np.full(len(game.y), np.nan)])
-    plain = nr.aggregate(game.said, game.y, outcome_range=game.range, prior=game.p)
-    careful = nr.aggregate(said, game.y, outcome_range=game.range, prior=[*game.p, 1e-9])
+    plain = nr.aggregate(
+        game.said, game.y, rule="aggregating", outcome_range=game.range, prior=game.p
+    )
+    careful = nr.aggregate(
+        said, game.y, rule="aggregating", outcome_range=game.range, prior=[*game.p, 1e-9]
+    )
     np.testing.assert_allclose(careful.forecast, plain.forecast, rtol=0, atol=1e-12 * game.size)
 
 
@@ -266,7 +272,7 @@ def test_cuts_leave_no_trace(game: Game) -> None:
 
 def test_an_outcome_far_outside_the_range() -> None:
     said, y = np.array([0.2, 0.9]), np.array([0.5, 1e4, 0.5])
-    result = nr.aggregate(np.tile(said, (3, 1)), y, outcome_range=(0.0, 1.0))
+    result = nr.aggregate(np.tile(said, (3, 1)), y, rule="aggregating", outcome_range=(0.0, 1.0))
     lost = result.pool.totals().paid
     np.testing.assert_allclose(lost, ((y[:, None] - said) ** 2).sum(axis=0), rtol=1e-15)
     np.testing.assert_allclose(np.diff(result.pool.excess), np.diff(lost), rtol=1e-10)
@@ -276,14 +282,16 @@ def test_an_outcome_far_outside_the_range() -> None:
 def test_losses_add_up_as_if_exactly() -> None:
     tiny = 0.75 * 2.0**-53
     y = np.sqrt(np.array([tiny, 1.0, tiny]))
-    totals = nr.aggregate(np.zeros((3, 1)), y, outcome_range=2.0).pool.totals()
+    totals = nr.aggregate(np.zeros((3, 1)), y, rule="aggregating", outcome_range=2.0).pool.totals()
     assert totals.paid[0] == math.fsum((y * y).tolist()) > 1.0
     assert totals.reach == 1.0
 
 
 def test_experts_that_agree_are_followed_to_the_last_bit() -> None:
     said = np.repeat(RNG.uniform(0.0, 1.0, 50)[:, None], 11, axis=1)
-    result = nr.aggregate(said, RNG.uniform(0.0, 1.0, 50), outcome_range=(0.0, 1.0))
+    result = nr.aggregate(
+        said, RNG.uniform(0.0, 1.0, 50), rule="aggregating", outcome_range=(0.0, 1.0)
+    )
     np.testing.assert_array_equal(result.forecast, said[:, 0])
 
 

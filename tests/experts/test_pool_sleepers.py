@@ -29,7 +29,12 @@ EXACT = 1e-10
 def test_sleepers_are_charged_the_mix(game: Game, share: float, seed: int) -> None:
     drowsy = game.asleep(seed)
     result = nr.aggregate(
-        drowsy.said, game.y, outcome_range=game.range, prior=game.prior, share=share
+        drowsy.said,
+        game.y,
+        rule="aggregating",
+        outcome_range=game.range,
+        prior=game.prior,
+        share=share,
     )
     account = twin.aggregating(drowsy.said, game.y, game.lo, game.hi, prior=game.prior, share=share)
     assert_allclose(result.forecast, account.forecast, rtol=0.0, atol=1e-9 * game.size)
@@ -59,7 +64,7 @@ def test_three_ways_to_sleep(nothing: Any) -> None:
         x = {name: said for name, said in x.items() if said != "absent"}
         forecasts.append(pool.predict_one(x))
         pool.learn_one(x, outcome)
-    table = nr.aggregate(rows, y, outcome_range=1.0)
+    table = nr.aggregate(rows, y, rule="aggregating", outcome_range=1.0)
     assert forecasts == table.forecast.tolist()
     assert table.pool is not None
     assert learned(pool._state.pool) == learned(table.pool)
@@ -81,7 +86,7 @@ def test_everybody_asleep_is_refused(loss: str) -> None:
             with pytest.raises(InputError, match="every expert sleeps"):
                 call()
     with pytest.raises(InputError, match="every expert sleeps in row 1: at least one must"):
-        nr.aggregate([[0.5, 0.1], [math.nan, math.nan]], [0.0, 1.0], loss=loss)
+        nr.aggregate([[0.5, 0.1], [math.nan, math.nan]], [0.0, 1.0], rule="aggregating", loss=loss)
     assert state(pool) == before
 
 

@@ -265,14 +265,17 @@ def test_over_learners(make: Any) -> None:
 def test_refusals() -> None:
     said, y = noisy(10)
     for wrong, words in (
-        ({"rule": "best"}, "rule = 'best': give one of aggregating, mlpol, boa"),
+        (
+            {"rule": "best"},
+            "rule = 'best': give one of rules, adaptive, stacking, aggregating, mlpol, boa",
+        ),
         ({"rule": "boa", "loss": "log"}, "loss = 'log': give square"),
         ({"rule": "boa", "loss": "pinball"}, "level = None"),
         ({"rule": "boa", "loss": "pinball", "level": 1.0}, "level = 1.0"),
         ({"rule": "boa", "loss": "huber"}, "width = None"),
         ({"rule": "boa", "level": 0.5}, "it is for loss"),
-        ({"rule": "boa", "share": 0.1}, 'it is for rule="aggregating"'),
-        ({"rule": "mlpol", "outcome_range": 1.0}, 'it is for rule="aggregating"'),
+        ({"rule": "boa", "share": 0.1}, 'it is for rule="rules" or "aggregating"'),
+        ({"rule": "mlpol", "outcome_range": 1.0}, 'it is for rule="rules" or "aggregating"'),
         ({"level": 0.5}, 'it is for rule="mlpol"'),
     ):
         with pytest.raises(ParameterError, match=words):

@@ -64,6 +64,7 @@ LEARNERS = [
     nr.Mondrian(trees=3, price=1.0, max_nodes=60, seed=2),
     nr.Mondrian((-3.0, 2.0), node="mean", prior_precision=0.3),
     nr.MLpol([nr.AAR(0.3), nr.Ridge(2.0, clip=1.0)], loss="absolute"),
+    nr.RulePool([nr.AAR(0.3), nr.Ridge(2.0, clip=1.0)], share=0.02),
     nr.BOA(nr.over(nr.AAR, prior_precision=[0.1, 3.0])),
     nr.AutoClassifier(),
     nr.Forecaster(),

@@ -30,6 +30,7 @@ TREES = ("experts/test_mondrian.py",)
 ROWS = ("test_native.py", "learner/test_one_by_one.py")
 CASCADE = ("gaussian/test_cascade.py",)
 PLAIN = ("experts/test_pool_rounds.py", *POOL)
+RULE_POOL = ("experts/test_rule_pool.py",)
 
 FLEET = ("fleet/test_fleet.py", "fleet/test_fleet_file.py")
 
@@ -886,8 +887,8 @@ MUTANTS = {
             ("/ (2.0 * eta * wide)", "/ (eta * wide)", "the plain substitution"),
             ("base + tilt, low = base - tilt;", "base + tilt, low = base;", "one end of the range"),
             (
-                "(d * (ends - (g0 + said)))",
-                "(d * (ends - (g0 - said)))",
+                "(d * (ends - (off0 + (said - c))))",
+                "(d * (ends - (off0 - (said - c))))",
                 "where an exponent stands",
             ),
             (
@@ -908,7 +909,7 @@ MUTANTS = {
             ),
             ("constexpr double FAR = 8.0;", "constexpr double FAR = 1e9;", "exponents overflow"),
             (
-                "if (!(book(RANGE, 0) <= y && y <= book(RANGE, 1))) break;",
+                "if (!(book(RANGE, 0) <= y - c && y - c <= book(RANGE, 1))) break;",
                 "",
                 "outcomes outside the range are plain",
             ),
@@ -992,6 +993,71 @@ MUTANTS = {
             ("total[k - 1], came);", "total[k], came);", "who came is not who was there"),
         ],
     ),
+    "native/adaptive.hpp": (
+        RULE_POOL,
+        [
+            ("smaller(square, CUT * v)", "square", "one error counts in full"),
+            ("at[COUNT] = n + 1.0;", "at[COUNT] = 1.0;", "only the last error counts"),
+            ("/ total;\n        }\n    }", ";\n        }\n    }", "an unweighted mean"),
+            (
+                "(mass[j] - least) * c / (2.0 * v), MOST",
+                "(mass[j] - least) * c / (2.0 * v), INF",
+                "a round may take everything",
+            ),
+            (
+                "double scale = vectors::total(cost) / vectors::total(mass);",
+                "double scale = 1.0 / vectors::total(mass);",
+                "sleepers' weight is lost",
+            ),
+            ("+ s * prior[j];", "+ s / double(w.n);", "a share to all alike"),
+        ],
+    ),
+    "native/stacking.hpp": (
+        RULE_POOL,
+        [
+            (
+                "awake[j] > 0.0 ? (said(j, i) - centre[i]) / s : 0.0",
+                "(said(j, i) - centre[i]) / s",
+                "sleepers are heard",
+            ),
+            ("drift::diffuse(factor, work, STEP);", "", "weights stand still"),
+            ("at[ROUNDS] >= SPEAKS && at", "at[ROUNDS] > SPEAKS && at", "one round later"),
+            ("centre[j] * (1.0 - all)", "centre[j]", "weights that do not add up to 1"),
+        ],
+    ),
+    "native/rule_pool.hpp": (
+        RULE_POOL,
+        [
+            (
+                "agile.start(prior, SHARES[1], POWER);",
+                "agile.start(prior, SHARES[0], POWER);",
+                "two of the same",
+            ),
+            ("merger.learn(spoken, playing, g, y);", "", "the rules keep their weights"),
+            ("said(awake[j] > 0.0 ? j : some, i)", "said(j, i)", "NaN is mixed"),
+        ],
+    ),
+    "native/guarded.hpp": (
+        RULE_POOL,
+        [
+            (
+                "0.5 * *middle + 0.5 * *std::max_element(sorted_.begin(), middle)",
+                "*middle",
+                "the upper of two in the middle",
+            ),
+            (
+                "centre_[std::size_t(i)], double(rules.k));",
+                "centre_[std::size_t(i)], 1.0);",
+                "the rate of one outcome",
+            ),
+            (
+                "pool_(SAID, j) = rules.awake[j] > 0.0 ? rules.words(j, i) : NaN;",
+                "pool_(SAID, j) = rules.words(j, i);",
+                "sleepers are awake outside",
+            ),
+            ("        rules.learn(said, own(), y);\n", "", "the rules learn nothing"),
+        ],
+    ),
     "native/mixing.hpp": (
         POOL,
         [
@@ -1017,13 +1083,13 @@ MUTANTS = {
                 "double middle = lo;\n    for",
                 "where merit is judged",
             ),
-            ("lean / (2.0 * eta * (hi - lo))", "lean / (eta * (hi - lo))", "the substitution"),
+            ("lean / (2.0 * rate * (hi - lo))", "lean / (rate * (hi - lo))", "the substitution"),
             (
                 "weight = (awake[j] - p0) - eta * (excess[j] - u0);",
                 "weight = -eta * (excess[j] - u0);",
                 "the prior is dropped",
             ),
-            ("agreed = book(RANGE, 0);", "agreed = 0.0;", "a range of one point"),
+            ("agreed = c + book(RANGE, 0);", "agreed = 0.0;", "a range of one point"),
             ("if (asleep > 0 || eta == INF) {", "if (eta == INF) {", "sleepers dilute the mix"),
             (
                 "excess[j] = awake[j] > -INF ? moved : excess[j];",
@@ -1068,8 +1134,8 @@ MUTANTS = {
                 "the range is the outcomes seen",
             ),
             (
-                "lo = first ? y : smaller(y, book(SEEN, 0))",
-                "lo = smaller(y, book(SEEN, 0))",
+                "lo = first ? low : smaller(low, book(SEEN, 0))",
+                "lo = smaller(low, book(SEEN, 0))",
                 "0 is taken for an outcome seen",
             ),
             ("if (width != book(WIDTH, 0)) {", "if (width > 0.0) {", "normalised in every round"),
@@ -1105,8 +1171,8 @@ MUTANTS = {
             ),
             ("loss = likelihood ? mix : (y - g) * (y - g);", "loss = mix;", "the mix for the loss"),
             (
-                "(book(RANGE, 0) <= y && y <= book(RANGE, 1) && eta",
-                "(y <= book(RANGE, 1) && eta",
+                "(book(RANGE, 0) <= y - c && y - c <= book(RANGE, 1) && book(RATE",
+                "(y - c <= book(RANGE, 1) && book(RATE",
                 "outcomes below the range",
             ),
         ],

@@ -1,6 +1,7 @@
 # Compiled; written by native/stubs.py.  The equations are in native/.
 
 from noregret._native import account as account
+from noregret._native import adaptive as adaptive
 from noregret._native import audit as audit
 from noregret._native import continuum as continuum
 from noregret._native import drift as drift
@@ -8,6 +9,7 @@ from noregret._native import dual as dual
 from noregret._native import families as families
 from noregret._native import fleet as fleet
 from noregret._native import grid as grid
+from noregret._native import guarded as guarded
 from noregret._native import layout as layout
 from noregret._native import leaders as leaders
 from noregret._native import learner as learner
@@ -22,6 +24,7 @@ from noregret._native import primal as primal
 from noregret._native import regrets as regrets
 from noregret._native import rounds as rounds
 from noregret._native import rows as rows
+from noregret._native import rule_pool as rule_pool
 from noregret._native import sequence as sequence
 from noregret._native import sparse as sparse
 from noregret._native import tracker as tracker

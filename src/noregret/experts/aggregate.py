@@ -12,6 +12,8 @@ from noregret.declare.parameters import PARAMETERS, SHARE, Choice, Fractions
 from noregret.errors import InputError, ParameterError, abbreviated
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.convex import ConvexLoss, convex
+from noregret.experts.guarded import guarded
+from noregret.experts.guarded_pool import GUARDED, GuardedPool
 from noregret.experts.merged import (
     GradientAggregation,
     QuantileAggregation,
@@ -28,7 +30,9 @@ from noregret.types import Matrix, Outcomes, Table
 
 __all__ = ["aggregate"]
 
-RULE = Choice(("aggregating", *RULES))
+RULE = Choice((*GUARDED, "aggregating", *RULES))
+WINNERS = {"square": "rules", "log": "aggregating", "brier": "aggregating"}
+"""The default by loss; of any other, MLpol."""
 
 
 @overload
@@ -38,9 +42,9 @@ def aggregate(
     *,
     outcome_range: object = ...,
     loss: Any = ...,
-    share: float | str = ...,
+    share: float | str | None = ...,
     prior: object = ...,
-    rule: str,
+    rule: str | None = ...,
     level: Sequence[float],
     width: None = ...,
 ) -> QuantileAggregation: ...
@@ -53,9 +57,9 @@ def aggregate(
     *,
     outcome_range: object = ...,
     loss: Any = ...,
-    share: float | str = ...,
+    share: float | str | None = ...,
     prior: object = ...,
-    rule: str = ...,
+    rule: str | None = ...,
     level: float | None = ...,
     width: float | None = ...,
 ) -> Aggregation: ...
@@ -67,9 +71,9 @@ def aggregate(
     *,
     outcome_range: object = None,
     loss: Any = "square",
-    share: float | str = 0.0,
+    share: float | str | None = None,
     prior: object = None,
-    rule: str = "aggregating",
+    rule: str | None = None,
     level: float | Sequence[float] | None = None,
     width: float | None = None,
 ) -> Aggregation | QuantileAggregation:
@@ -77,16 +81,20 @@ def aggregate(
 
     forecasts : one column per expert, an array or a frame; NaN where an expert sleeps.  For
         loss="log" probabilities of outcome 1, or an array T x N x 2 of normal means and variances.
-        For "mlpol" and "boa" also T x N x k: k outcomes a round, with weights that they share.
+        But for "aggregating" also T x N x k: k outcomes a round, with weights that they share.
     y : the outcomes.
-    rule : "aggregating", the Aggregating Algorithm; "mlpol" or "boa" for any convex loss.
-    loss : "square", "log" or "brier" of "aggregating".  Of the others "square", "absolute",
+    rule : "rules", several rules merged behind the Aggregating Algorithm as in `RulePool`, or some
+        of them: "adaptive", "stacking"; "aggregating", the Aggregating Algorithm alone; "mlpol" or
+        "boa" for any convex loss.  By default "rules" for square loss, "aggregating" for "log" and
+        "brier", "mlpol" for every other.
+    loss : "square"; "log" or "brier" of "aggregating".  Of "mlpol" and "boa" also "absolute",
         "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope) of g and y,
         or an object with `loss(g, y)` and `slope(g, y)`.
-    outcome_range : of "aggregating", Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds
-        go.  The others need none.
-    share : of "aggregating", how much weight goes back to the prior after each round (Fixed Share);
-        "falling": 1/(t+1) after round t, for every number of switches at once.
+    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds go, by all but
+        "aggregating" around the median of the forecasts.  "mlpol" and "boa" need none.
+    share : how much weight goes back to the prior after each round (Fixed Share); "falling":
+        1/(t+1) after round t, for every number of switches at once, the default except of
+        "aggregating", where it is 0.  Not of "mlpol" and "boa".
     prior : weights of the experts before the first round; equal by default.
     level : of pinball loss; several of them give quantiles that do not cross.
     width : of Huber loss.
@@ -95,7 +103,10 @@ def aggregate(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.uniform(-1, 1, 500)
     >>> said = y[:, None] + rng.normal(0, [0.1, 0.5], (500, 2))
-    >>> print(aggregate(said, y, outcome_range=1.0).certificate)
+    >>> merged = aggregate(said, y)
+    >>> print(f"{merged.loss.sum():.2f}: {merged.certificate.statement}")
+    4.77: sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 10T/p_j) + what rounds beyond the range cost
+    >>> print(aggregate(said, y, rule="aggregating", outcome_range=1.0).certificate)
     Aggregating Algorithm: holds after 500 rounds [upper bound]
       sum (y - g)^2 <= min_j (L_j + (hi-lo)^2/2 ln 1/p_j)
       loss 4.88861, best in hindsight 4.77838, bound 6.16467 (slack 1.28)
@@ -103,14 +114,20 @@ def aggregate(
     >>> aggregate(said, y, rule="mlpol", loss="absolute").certificate.holds
     True
     """
+    if rule is None:
+        rule = WINNERS.get(loss, "mlpol") if isinstance(loss, str) else "mlpol"
     if RULE.check("rule", rule) == "aggregating":
         _refuse('rule="mlpol" or "boa"', level=level, width=width)
         played = game(PARAMETERS["loss"].kind.check("loss", loss), outcome_range)
         said, costs, names, ys = read(played, forecasts, y)
-        pool = Pool.start(played, prior_of(prior, names), SHARE.check("share", share))
+        shared = SHARE.check("share", 0.0 if share is None else share)
+        pool = Pool.start(played, prior_of(prior, names), shared)
         result = replayed(pool, said, costs, ys, names)[1]
         return replace(result, library=library_of(forecasts))
-    _refuse('rule="aggregating"', outcome_range=outcome_range, share=share or None)
+    if rule in GUARDED:
+        _refuse('rule="mlpol" or "boa"', level=level, width=width)
+        return _guarded(forecasts, y, rule, loss, outcome_range, share, prior)
+    _refuse('rule="rules" or "aggregating"', outcome_range=outcome_range, share=share or None)
     several = level is not None and not np.isscalar(level)
     levels = sorted(Fractions().check("level", level)) if several else [level]
     losses = [convex(loss, one, width) for one in levels]
@@ -127,6 +144,29 @@ def aggregate(
             f"forecasts has shape {said.shape}: several levels are for one outcome a round"
         )
     return replace(quantiles_of(found), library=library_of(forecasts))
+
+
+def _guarded(
+    forecasts: Table,
+    y: Outcomes,
+    rule: str,
+    loss: object,
+    outcome_range: object,
+    share: float | str | None,
+    prior: object,
+) -> Aggregation:
+    """Several rules behind the Aggregating Algorithm."""
+    if loss != "square":
+        raise ParameterError(
+            f'loss = {abbreviated(loss)}: rule="{rule}" is for "square"; give another rule'
+        )
+    played = game("square", outcome_range)
+    said, names, ys = _table(convex("square"), forecasts, y)
+    if said.ndim == 3:  # (23.5)
+        played = replace(played, scale=2.0 / said.shape[2])
+    shared = SHARE.check("share", "falling" if share is None else share)
+    pool = GuardedPool.begin(played, prior_of(prior, names), rule, shared)
+    return replace(guarded(pool, said, ys, names)[1], library=library_of(forecasts))
 
 
 def _refuse(where: str, **options: object) -> None:

@@ -27,7 +27,8 @@ class Aggregation(Replay):
     """A replay of a pool: also the weights of the experts, and comparators in hindsight.
 
     >>> import noregret as nr
-    >>> result = nr.aggregate([[0.0, 1.0], [0.2, 0.8]], [1.0, 1.0], outcome_range=(0, 1))
+    >>> said, y = [[0.0, 1.0], [0.2, 0.8]], [1.0, 1.0]
+    >>> result = nr.aggregate(said, y, rule="aggregating", outcome_range=(0, 1))
     >>> result.forecast.round(4), result.weights.round(4).tolist()
     (array([0.5   , 0.7172]), [[0.5, 0.5], [0.1192, 0.8808]])
     >>> [f"{c.name}: {c.loss:.3f}" for c in result.hindsight()]

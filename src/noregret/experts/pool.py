@@ -46,6 +46,7 @@ class PoolTotals:
     reach: float  # largest loss of any expert in a round
     staying: Vector  # by expert, what Fixed Share charges for keeping to it all the time
     audit: tuple[Audit, ...] = ()
+    guarded: bool = False  # whether the last expert is a pool of rules, see guarded_pool
 
     @property
     def falling(self) -> bool:
@@ -100,6 +101,10 @@ class Pool:
     def view(self) -> Pool:
         """A pool of the same arrays, which learns in arrays of its own."""
         return Pool(self.game, self.cells, self.book)
+
+    def adopt(self, after: Pool) -> None:
+        """Be what another pool has become."""
+        self.cells, self.book = after.cells, after.book
 
     @property
     def size(self) -> int:

@@ -27,13 +27,13 @@ from noregret.experts.members import (
 from noregret.experts.pool import Pool
 from noregret.experts.reading import probabilities
 from noregret.experts.rounds import pool_rounds
-from noregret.experts.theorems import certified
+from noregret.experts.theorems import Cells, certified
 from noregret.inputs.spaces import FeatureSpace
 from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.saving import revived
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table, Vector
 
-__all__ = ["PoolState"]
+__all__ = ["PoolState", "own_certificates"]
 
 
 class PoolState:
@@ -120,7 +120,7 @@ class PoolState:
         after = pool.view()  # it learns in arrays of its own
         after.learn(numbers, target, costs)
         _teach(self.members, x, target)
-        pool.cells, pool.book = after.cells, after.book
+        pool.adopt(after)
         self.renew()
         return self
 
@@ -179,8 +179,7 @@ class PoolState:
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
-        cells = [(name, _certificates(e.model)) for name, e in self.members.items()]
-        return certified(self.pool.game, self.pool.totals(), cells)
+        return certified(self.pool.game, self.pool.totals(), own_certificates(self.members))
 
 
 def _teach(members: Mapping[str, Member], x: Row, y: float) -> None:
@@ -213,6 +212,11 @@ def _dear(expert: Member) -> int:
     """How dear a copy is."""
     own = expert.own if isinstance(expert, LearnerMember) else None
     return 2 if own is None else int(isinstance(own._state, PoolState))
+
+
+def own_certificates(members: Mapping[str, Member]) -> Cells:
+    """The members by name, each with its own certificates."""
+    return [(name, _certificates(e.model)) for name, e in members.items()]
 
 
 def _certificates(model: object) -> Sequence[Certificate]:

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from noregret._native.mixing import AVERAGED, LIKELIHOOD
+from noregret._native.mixing import AVERAGED, FALLING, LIKELIHOOD, SUBSTITUTED
 from noregret.certificates import LOG, SQUARE, Assumption, Audit, Certificate, Kind, rounding
 from noregret.experts.pool import PoolTotals
 from noregret.losses import Game
 from noregret.types import Vector
 
-__all__ = ["certified", "every_round", "stated", "statements", "tracking"]
+__all__ = ["Cells", "certified", "chain", "every_round", "stated", "statements", "tracking"]
 
 EACH_ROUND = "every round"
 
@@ -40,6 +40,8 @@ def statements(game: Game, t: PoolTotals) -> list[Certificate]:
         found = [_best_expert(game, t), _mixture(game, t)] if t.share == 0.0 else []
     if t.share > 0.0:
         found += [_fixed_share(game, t), _best_expert(game, t)]
+        if t.guarded:  # the rules are in every sequence: those given come first
+            found.reverse()
     return found if game.kind == LIKELIHOOD else [*found, every_round(t)]
 
 
@@ -55,6 +57,8 @@ def _nat(game: Game) -> str:
     """1/eta in words, to stand before a logarithm."""
     if game.kind == LIKELIHOOD:
         return "ln"
+    if game.kind == SUBSTITUTED and game.scale != 2.0:  # (23.5): several outcomes a round
+        return f"{round(2.0 / game.scale)} (hi-lo)^2/2 ln"
     return "1/2 ln" if game.binary else "(hi-lo)^2/2 ln"
 
 
@@ -62,9 +66,10 @@ def _range(game: Game, t: PoolTotals) -> Assumption:
     if game.kind == LIKELIHOOD:
         return Assumption("losses are log losses, so that the learning rate is 1", met=True)
     if game.span is None:
+        less = " less the median forecast," if t.guarded else ""
         return Assumption(
-            f"range learned: hi - lo = {t.width:.6g} for outcomes seen from {t.seen[0]:.6g} to "
-            f"{t.seen[1]:.6g}; {t.outside} rounds beyond the range then known cost {t.over:.6g} "
+            f"range learned: hi - lo = {t.width:.6g} for outcomes{less} seen from {t.seen[0]:.6g} "
+            f"to {t.seen[1]:.6g}; {t.outside} rounds beyond the range then known cost {t.over:.6g} "
             "more than their mix",
             met=True,
         )
@@ -122,34 +127,47 @@ def _potential(t: PoolTotals) -> float:
 
 def _kept(t: PoolTotals) -> str:
     """What is charged for one expert throughout, in words."""
+    if t.guarded:  # a tenth of the prior is with the experts
+        price = {0.0: "10/p_j", FALLING: "10T/p_j"}
+        return price.get(t.share, f"10/(p_j (1-s+s p_j/10)^(T-1)), s = {t.share:.6g}")
     if t.falling:
         return "T/p_j"
     return "1/p_j" if t.share == 0.0 else f"1/(p_j (1-s+s p_j)^(T-1)), s = {t.share:.6g}"
 
 
+def _called(t: PoolTotals, name: str, guarded: str) -> str:
+    """A statement's name, of a pool of rules or of any other."""
+    return f"pool of rules{guarded}" if t.guarded else name
+
+
 def _best_expert(game: Game, t: PoolTotals) -> Certificate:
-    """Vovk 1990, 1998: loss <= L_j + (1/eta) ln(1/p_j) for every j."""
+    """Vovk 1990, 1998: loss <= L_j + (1/eta) ln(1/p_j) for every j; (23.3) for a pool of rules."""
+    name = "Fixed Share, one expert" if t.share > 0.0 else "Aggregating Algorithm"
+    given = slice(-1 if t.guarded else None)  # of a pool of rules, all but the rules
     return stated(
         game,
         t,
-        "Fixed Share, one expert" if t.share > 0.0 else "Aggregating Algorithm",
+        _called(t, name, ""),
         "upper bound",
-        comparator=float(np.min(t.paid)),
-        bound=float(np.min(t.paid + _prices(t))),
+        comparator=float(np.min(t.paid[given])),
+        bound=float(np.min((t.paid + _prices(t))[given])),
         statement=f"{_paid(game)} <= min_j (L_j + {_nat(game)} {_kept(t)})",
     )
 
 
 def _mixture(game: Game, t: PoolTotals) -> Certificate:
     """Sharper: loss <= -(1/eta) ln sum_j p_j exp(-eta L_j), the whole pool at once."""
+    chances = "sum_j p_j exp(-eta L_j)"
+    if t.guarded:
+        chances = "(9/10 exp(-eta L_rules) + sum_j p_j/10 exp(-eta L_j))"
     return stated(
         game,
         t,
-        "Aggregating Algorithm, mixture form",
+        _called(t, "Aggregating Algorithm, mixture form", ", mixture form"),
         "upper bound",
         comparator=float(np.min(t.paid)),
         bound=_potential(t),
-        statement=f"{_paid(game)} <= -1/eta ln sum_j p_j exp(-eta L_j), eta = {t.rate:.6g}",
+        statement=f"{_paid(game)} <= -1/eta ln {chances}, eta = {t.rate:.6g}",
     )
 
 
@@ -171,19 +189,23 @@ def _likelihood(t: PoolTotals) -> Certificate:
 
 def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
     """Herbster and Warmuth 1998, for the sequence of experts that makes the bound least."""
+    who, come = "experts", "1/p_j for each j they come to"
     prices = f"1/s for each switch, 1/(1-s+s p_j) for each other round), s = {t.share:.6g}"
+    if t.guarded:
+        who, come = "experts and rules", "10/p_j for each j they come to, 10/9 for the rules"
+        prices = prices.replace("s p_j)", "s p_j/10) or 1/(1-s+9s/10)")
     if t.falling:
         prices = "t+1 for a switch after round t, (t+1)/t for staying after it)"
     return stated(
         game,
         t,
-        "Fixed Share",
+        _called(t, "Fixed Share", ", Fixed Share"),
         "upper bound",
         comparator=t.best_course,
         bound=t.best_sequence,
         statement=(
-            f"{_paid(game)} <= min over sequences of experts of (their loss + {_nat(game)} of "
-            f"1/p_j for each j they come to, {prices}; here {t.switches} switches"
+            f"{_paid(game)} <= min over sequences of {who} of (their loss + {_nat(game)} of "
+            f"{come}, {prices}; here {t.switches} switches"
         ),
     )
 
@@ -195,27 +217,28 @@ def tracking(game: Game, t: PoolTotals, k: int, loss: float) -> Certificate:
     falling share (k+1) (ln N + ln T) for every k at once: switches cost ln(t+1) <= ln T each, and
     staying ln 2/1 + ln 3/2 + ... <= ln T in all.
     """
-    N, T, s = t.log_prior.size, t.rounds, t.share
+    even = t.log_prior[: -1 if t.guarded else None]  # p_j = 1/N, or 1/(10 N) by a pool of rules
+    N, T, s, n = round(math.exp(-even[0])), t.rounds, t.share, "10N" if t.guarded else "N"
     if t.falling:
-        nats, words = (k + 1) * math.log(N * max(T, 1)), f"(N T)^{k + 1}"
+        nats, words = (k + 1) * math.log(N * max(T, 1)), f"({n} T)^{k + 1}"
     else:
         switches = (k * -math.log(s) if s > 0.0 else math.inf) if k else 0.0
         stays = -(T - 1 - k) * math.log1p(-s * (1.0 - 1.0 / N))
         nats = (k + 1) * math.log(N) + switches + stays
-        words = f"N^{k + 1} / (s^{k} (1-s+s/N)^(T-1-{k})), s = {s:.6g}"
+        words = f"{n}^{k + 1} / (s^{k} (1-s+s/{n})^(T-1-{k})), s = {s:.6g}"
     extra, _, within = _averaging(game, t)
     price = nats / t.rate + extra
-    even = np.allclose(t.log_prior, -math.log(N), rtol=0.0, atol=1e-12)
+    same = np.allclose(even, -math.log(N), rtol=0.0, atol=1e-12)
     return stated(
         game,
         t,
-        f"Fixed Share, {k} switches",
+        _called(t, f"Fixed Share, {k} switches", f", {k} switches"),
         "upper bound",
         comparator=loss,
         bound=loss + price,
         statement=f"{_paid(game)} <= best sequence with {k} switches + {_nat(game)} of {words}",
         more=(
-            Assumption("all experts have the same prior weight", met=bool(even)),
+            Assumption("all experts have the same prior weight", met=bool(same)),
             Assumption("share > 0, or no switch at all", met=s > 0.0 or k == 0),
             *within,
         ),

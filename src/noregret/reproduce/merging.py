@@ -60,7 +60,9 @@ def pool(outcome_range: Range | None = None, share: float = 0.0) -> Rule:
     """The Aggregating Algorithm, or Fixed Share."""
 
     def rule(e: Experts) -> Said:
-        result = nr.aggregate(e.forecasts, e.y, outcome_range=outcome_range, share=share)
+        result = nr.aggregate(
+            e.forecasts, e.y, rule="aggregating", outcome_range=outcome_range, share=share
+        )
         return result.forecast, verdict(result.certificates)
 
     return rule
@@ -110,8 +112,8 @@ def around(rule: Rule) -> Rule:
     return shifted
 
 
-def gradient(name: str, **loss: Any) -> Rule:
-    """MLpol or BOA."""
+def named(name: str | None, **loss: Any) -> Rule:
+    """A rule of `aggregate` by name; None is its default."""
 
     def rule(e: Experts) -> Said:
         result = nr.aggregate(e.forecasts, e.y, rule=name, **loss)
@@ -147,6 +149,12 @@ LEARNERS = {
     "Auto, kernels=True": linear(lambda: nr.Auto(kernels=True), 1.0),
 }
 TABLES: dict[str, dict[str, Rule]] = {
+    "Pools of rules": {
+        "nr.aggregate, its default": named(None),
+        'rule="adaptive"': named("adaptive"),
+        'rule="stacking"': named("stacking"),
+        "BOA": named("boa"),
+    },
     "Pools": pools(RANGE),
     "Pools, around the mean": {k: around(v) for k, v in pools(APART).items()},
     "Linear learners": LEARNERS,

@@ -9,7 +9,7 @@ import numpy as np
 
 import noregret as nr
 from noregret.experts.convex import convex
-from noregret.reproduce.merging import LEARNERS, Experts, around, gradient, pool
+from noregret.reproduce.merging import LEARNERS, Experts, around, named, pool
 from noregret.reproduce.shown import Shown
 
 __all__ = [
@@ -48,8 +48,9 @@ PINBALL = {
 LEVELS = (0.05, 0.1, 0.5, 0.9, 0.95)
 
 RULES = {
-    "MLpol, opera's default": gradient("mlpol"),
-    "BOA": gradient("boa"),
+    "nr.aggregate, its default": named(None),
+    "MLpol, opera's default": named("mlpol"),
+    "BOA": named("boa"),
     "Aggregating Algorithm": pool(),
     "Fixed Share 0.01": pool(share=0.01),
     "Aggregating Algorithm, around the mean": around(pool()),
