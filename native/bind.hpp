@@ -14,6 +14,7 @@ void bind_rows(nanobind::module_& m);
 void bind_triangles(nanobind::module_& m);
 void bind_tracker(nanobind::module_& m);
 void bind_regrets(nanobind::module_& m);
+void bind_fleet(nanobind::module_& m);
 void bind_learner(nanobind::module_& m);  // after bind_rows
 void bind_pool_rounds(nanobind::module_& rows);  // called by bind_rows, after their parent
 void bind_net_rounds(nanobind::module_& rows);

@@ -18,5 +18,6 @@ NB_MODULE(_native, m) {
     noregret::bind_triangles(m);
     noregret::bind_tracker(m);
     noregret::bind_regrets(m);
+    noregret::bind_fleet(m);
     noregret::bind_learner(m);
 }

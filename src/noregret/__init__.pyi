@@ -22,6 +22,7 @@ from noregret.experts.rules import BOA as BOA
 from noregret.experts.rules import MLpol as MLpol
 from noregret.experts.safe import SafeLogistic as SafeLogistic
 from noregret.experts.safe import SafeOSLOG as SafeOSLOG
+from noregret.fleet.fleet import Fleet as Fleet
 from noregret.forecasting.forecaster import Forecaster as Forecaster
 from noregret.gaussian.hindsight import Hindsight as Hindsight
 from noregret.gaussian.learners import AAR as AAR

@@ -6,6 +6,7 @@ from noregret._native import continuum as continuum
 from noregret._native import drift as drift
 from noregret._native import dual as dual
 from noregret._native import families as families
+from noregret._native import fleet as fleet
 from noregret._native import grid as grid
 from noregret._native import layout as layout
 from noregret._native import leaders as leaders

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import time
@@ -21,7 +21,7 @@ try:
 except ImportError:  # Windows: nothing is locked, and nothing swept
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["fsync_directory", "opened", "place", "read", "replaced", "sweep", "write"]
+__all__ = ["fsync_directory", "opened", "place", "read", "replaced", "sweep", "write", "write_pieces"]
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 CREATE |= getattr(os, "O_CLOEXEC", 0)
@@ -37,6 +37,11 @@ def place(path: Any) -> Path:
 
 
 def write(path: Path, data: bytes) -> None:
+    """Put a file in its place, whole or not at all, as `write_pieces` does."""
+    write_pieces(path, [data])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     """Put a file in its place: a neighbour is written, flushed to the disk, then renamed.
 
     Whatever happens, the place holds the old file or the new one, whole.  A file that is replaced
@@ -48,7 +53,7 @@ def write(path: Path, data: bytes) -> None:
                 f"{path} is a link, a folder or a device: give the place of the file itself"
             )
         with replaced(path) as file:
-            file.write(data)
+            file.writelines(pieces)
     except SnapshotError:
         raise
     except (OSError, ValueError) as refusal:

@@ -1,0 +1,156 @@
+// Many Gaussian learners of one plan, one per slot: each round is that of rounds.hpp, bit for bit.
+//
+// The state of a learner is [factor | ledger | ROOTED, PASSED].  Most of it never differs from a new
+// learner's: half of a triangle is 0, a learner that was not merged has no JOINT.  So a slot keeps
+// only the runs of numbers that can differ, and a round lays them out over a copy of a new state,
+// learns, and gathers them again.  Where two places always hold the same (LOSS and SQUARE of a rule
+// that pays the square loss), both are runs from one place of the slot.
+//
+// Threads share the slots by 64s; all rounds of a key are those of one thread, in their order.
+#pragma once
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "rounds.hpp"
+
+namespace noregret::fleet {
+
+using namespace layout;
+
+constexpr Size BLOCK = 1024;     // slots whose numbers lie together
+constexpr Size ALONE = 2048;     // so few rows are not worth a second thread
+constexpr Size AHEAD = 4;        // rows whose slots are asked for before their turn
+enum : int { PREDICT = 0, LEARN = 1 };
+
+// `length` numbers at `at` of the slot stand at `to` of the state.
+struct Run {
+    Size at, to, length;
+};
+
+struct Plan {
+    Size n;  // features, the constant one included
+    bool drifts;
+    int rule;
+    double level, drift, prior_var;
+    Size offset;
+};
+
+// One learner laid out, and scratch.
+class Desk {
+  public:
+    Desk(const Plan& plan, const std::vector<double>& fresh)
+        : fresh_(fresh), state_(fresh), room_(scratch((ROWS + plan.n) * width(plan))) {
+        Size n = plan.n;
+        factor = plan.drifts ? Block{state_.data(), n + 1, n} : Block{state_.data(), n, n + 1};
+        ledger = {state_.data() + n * (n + 1), OUTCOMES + 1, 2};
+        last_ = state_.data() + n * (n + 1) + 2 * (OUTCOMES + 1);
+        work = {room_.data(), ROWS + n, width(plan)};
+        Row at = work[AT];
+        at[OFFSET] = double(plan.offset), at[RULE] = plan.rule, at[LEVEL] = plan.level;
+        at[CEILING] = LARGEST_FEATURE, at[DRIFT] = plan.drift;
+    }
+
+    void lay(const double* slot, const std::vector<Run>& runs) {
+        if (slot)
+            for (const Run& r : runs)
+                std::memcpy(state_.data() + r.to, slot + r.at, std::size_t(r.length) * sizeof(double));
+        else
+            state_ = fresh_;
+        Row at = work[AT];
+        at[FRESH] = 0.0, at[ROOTED] = last_[0], at[PASSED] = last_[1];
+    }
+
+    void gather(double* slot, const std::vector<Run>& runs) {
+        last_[0] = work(AT, ROOTED), last_[1] = work(AT, PASSED);
+        for (const Run& r : runs)
+            std::memcpy(slot + r.at, state_.data() + r.to, std::size_t(r.length) * sizeof(double));
+    }
+
+    Block factor, ledger, work;
+
+  private:
+    static Size width(const Plan& plan) { return plan.n + 1 > SCALARS ? plan.n + 1 : Size(SCALARS); }
+    const std::vector<double>& fresh_;
+    std::vector<double> state_, room_;
+    double* last_;
+};
+
+// All slots.
+class Slots {
+  public:
+    Plan plan;
+    std::vector<double> fresh;  // the state of a learner that has learned nothing
+    std::vector<Run> runs;
+    Size wide;  // numbers per slot; the last is when it learned, by the fleet's clock
+    std::vector<double*> blocks;
+
+    double* slot(Size s) const { return blocks[std::size_t(s / BLOCK)] + (s % BLOCK) * wide; }
+
+    // Make a slot that of a new learner.
+    void clear(Size s) const {
+        for (const Run& r : runs)
+            std::memcpy(slot(s) + r.at, fresh.data() + r.to, std::size_t(r.length) * sizeof(double));
+    }
+
+    // A round of every row, or a forecast; `beyond` is the length of what is new in a row, if anything.
+    //
+    // -1, or the first row that does not fit in float64: rows before it, of other keys also after
+    // it, are then learned.
+    Size run(int what, Whole where, Block xs, Row ys, Row beyond, Row forecasts, double now,
+             Size threads) const {
+        if (where.n < ALONE) threads = 1;
+        std::atomic<Size> failed{where.n};
+        auto work = [&](Size mine) {
+            Desk desk(plan, fresh);
+            for (Size t = 0; t < where.n; ++t) {
+                ahead(where, t + AHEAD, mine, threads);
+                if (threads > 1 && shared(where[t], threads) != mine) continue;
+                if (t > failed.load(std::memory_order_relaxed)) return;
+                if (one(desk, what, where[t], xs[t], what == LEARN ? ys[t] : 0.0,
+                        beyond.n ? beyond[t] : 0.0, now, forecasts[t]))
+                    continue;
+                Size before = failed.load();
+                while (t < before && !failed.compare_exchange_weak(before, t)) {}
+                return;
+            }
+        };
+        std::vector<std::thread> others;
+        for (Size k = 1; k < threads; ++k) others.emplace_back(work, k);
+        work(0);
+        for (std::thread& other : others) other.join();
+        return failed < where.n ? failed.load() : -1;
+    }
+
+  private:
+    static Size shared(std::int64_t slot, Size threads) { return Size(slot >= 0 ? (slot >> 6) % threads : 0); }
+
+    void ahead(Whole where, Size t, Size mine, Size threads) const {
+        if (t >= where.n || where[t] < 0 || (threads > 1 && shared(where[t], threads) != mine)) return;
+        const char* p = reinterpret_cast<const char*>(slot(where[t]));
+        for (Size k = 0; k < wide * Size(sizeof(double)); k += 64) __builtin_prefetch(p + k, 1);
+    }
+
+    bool one(Desk& desk, int what, std::int64_t s, Row x, double y, double beyond, double now,
+             double& forecast) const {
+        double* held = s < 0 ? nullptr : slot(s);
+        desk.lay(held, runs);
+        forecast = rounds::predict(desk.factor, desk.work, x);
+        if (forecast != forecast) return false;
+        Row at = desk.work[AT];
+        if (beyond > 0.0) {
+            at[ROOT] = std::hypot(at[ROOT], beyond * std::sqrt(plan.prior_var + plan.drift * at[PASSED]));
+            if (!std::isfinite(at[ROOT])) return false;
+            forecast = rules::forecast(plan.rule, plan.level, desk.work(MEAN, 0), at[ROOT]);
+        }
+        if (what == PREDICT) return true;
+        desk.work(Y, 0) = y;
+        rounds::measure_and_settle(desk.factor, desk.work, desk.ledger);
+        desk.gather(held, runs);
+        held[wide - 1] = now;
+        return true;
+    }
+};
+
+}  // namespace noregret::fleet

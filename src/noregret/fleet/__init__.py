@@ -1,0 +1,1 @@
+"""One learner per key, for thousands to tens of millions of keys."""

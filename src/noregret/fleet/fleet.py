@@ -1,0 +1,519 @@
+"""`Fleet`: one learner per key."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+
+from noregret._native.fleet import Texts
+from noregret.certificates import Certificate
+from noregret.errors import InputError, MergeError, NumericalError, abbreviated
+from noregret.fleet.certified import Certificates, certified
+from noregret.fleet.keys import Index, Keys, index_for, read_keys, settled
+from noregret.fleet.loose import Loose
+from noregret.fleet.packed import Packed, plan_of
+from noregret.learner.locks import new_lock
+from noregret.learner.saving import ours
+from noregret.types import Integers, Outcomes, Table, Vector
+
+__all__ = ["Fleet"]
+
+PLACE = re.compile(r"^(?:row |X\[|y\[|X\[[^]]*\]\[)(\d+)")
+
+
+class Fleet:
+    """One learner per key, for thousands to tens of millions of keys; one call per tick.
+
+    `Fleet(learner)` gives every key a learner with the parameters of `learner`, which itself is never
+    taught.  A key is met when it first occurs; keys are texts or whole numbers, all of one kind.
+
+    The calls, which are a contract (others build on them):
+
+    - `round(keys, X, y)` forecasts every row and learns it: the array of forecasts.  Each row sees
+      only the past of its key, also when a key occurs several times in a call.
+    - `predict(keys, X)`, `learn(keys, X, y)`: one half of a round.
+    - `fleet[key]`: an ordinary learner, a copy; `fleet[key] = learner` puts one in its place.
+      `key in fleet`, `len(fleet)`, `fleet.keys()`, `fleet.drop(keys)`, `fleet.expire(age)`.
+    - `certificates()`: a table, one line per key; `certificate()`: their sum.
+    - `to_bytes()` and `Fleet.from_bytes(data)`, `save(path)` and `Fleet.open(path)`.
+    - `merge(other)`: take in the keys of another fleet; `Fleet.merged(fleets)`: a new one of all.
+      `split(n)`: n fleets, each key in the one that its hash says, the same on every machine;
+      `take(keys)`: a fleet of some keys.
+    - `replay(data, key=, target=)`: rounds from a frame or a file.
+
+    A call that is refused changes nothing, to the last bit, and names key, row, field and value.
+    Forecasts and states are those of separate learners, bit for bit.
+
+    Ridge, AAR and BayesianRidge in weight space, with or without a drift that is a number, have their
+    states in compiled arrays (`fleet.compiled`).  Cost: 3.5 n^2 flops per row on as many threads as
+    `threads` says.  Memory per key: 8 (n (n + 3)/2 + 31) bytes, 600 at n = 8, and 13 to 19 for the key
+    and its place, texts beside.  Any other learner is an object of its own in a plain loop.
+
+    >>> import numpy as np, noregret as nr
+    >>> fleet = nr.Fleet(nr.AAR())
+    >>> fleet.round(["north", "south", "north"], [[1.0], [1.0], [1.0]], [2.0, 5.0, 2.0])
+    array([0.        , 0.        , 0.66666667])
+    >>> fleet.predict(["south"], [[1.0]])
+    array([1.66666667])
+    >>> fleet["south"].certificate().holds
+    True
+    """
+
+    __slots__ = ("_clock", "_index", "_learner", "_lock", "_store")
+
+    def __init__(self, learner: Any, *, threads: int | None = None) -> None:
+        if not ours(learner) or not hasattr(learner, "learn_one"):
+            raise InputError(
+                f"learner = {abbreviated(learner)}: give a learner of noregret, such as nr.AAR()"
+            )
+        if learner.__sklearn_is_fitted__():
+            raise InputError(
+                f"learner = {abbreviated(learner)} has learned something, which every key would count "
+                "as its own: give one that has not, as sklearn.base.clone makes it"
+            )
+        plan = plan_of(learner)
+        self._lock = new_lock()
+        self._learner = learner
+        self._index: Index | None = None
+        self._clock = 0.0
+        self._store: Packed | Loose
+        self._store = Loose(learner) if plan is None else Packed(learner, plan, _threads(threads))
+
+    # Rounds ---------------------------------------------------------------------------------
+
+    def round(self, keys: Any, X: Table, y: Outcomes, *, now: float | None = None) -> Vector:
+        """Forecast every row, then learn it; each row sees only the past of its key.
+
+        `now` is the time of the call by a clock of yours, for `expire`; without it calls are counted.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.Ridge())
+        >>> fleet.round([7, 7, 8], [[1.0], [1.0], [1.0]], [1.0, 1.0, 1.0])
+        array([0. , 0.5, 0. ])
+        """
+        with self._lock:
+            return self._round(read_keys(keys), X, y, now)
+
+    def learn(self, keys: Any, X: Table, y: Outcomes, *, now: float | None = None) -> None:
+        """Learn every row, as `round` does.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.Ridge())
+        >>> fleet.learn([7, 7], [[1.0], [1.0]], [1.0, 1.0])
+        >>> fleet.predict([7], [[3.0]])
+        array([2.])
+        """
+        self.round(keys, X, y, now=now)
+
+    def _round(self, keys: Keys, X: Table, y: Outcomes, now: float | None) -> Vector:
+        store, index = self._store, settled(self._index, keys)
+        clock = self._time(now)
+        with _naming(keys):
+            space, xs, ys = store.read(X, y)
+        _same_length(keys, len(xs))
+        mark = store.mark()
+        found = index.find(keys)  # type: ignore[arg-type]
+        new = np.flatnonzero(found < 0)
+        if new.size:
+            found[new] = index.give(_some(keys, new))  # type: ignore[arg-type]
+            fresh = np.unique(found[new])
+        try:
+            store.settle(space)
+            if new.size:
+                store.reserve(int(fresh[-1]) + 1)
+            with _naming(keys):
+                forecasts = store.learn(found, xs, ys, clock)
+        except BaseException:
+            store.back(mark)
+            if new.size:
+                index.drop(fresh)
+            raise
+        self._index, self._clock = index, clock
+        return forecasts
+
+    def predict(self, keys: Any, X: Table) -> Vector:
+        """Forecast every row from what its key has learned so far; a new key knows nothing.
+
+        >>> import noregret as nr
+        >>> nr.Fleet(nr.AAR()).predict(["north"], [[1.0]])
+        array([0.])
+        """
+        with self._lock:
+            read = read_keys(keys)
+            index = settled(self._index, read)
+            with _naming(read):
+                xs, beyond = self._store.known(X)
+                _same_length(read, len(xs))
+                return self._store.predict(index.find(read), xs, beyond)  # type: ignore[arg-type]
+
+    def _time(self, now: float | None) -> float:
+        if now is None:
+            return self._clock + 1.0
+        if not isinstance(now, int | float | np.number) or not self._clock <= now < np.inf:
+            raise InputError(
+                f"now = {abbreviated(now)}: give a finite number that is not before the last, "
+                f"{self._clock!r}"
+            )
+        return float(now)
+
+    # Keys -----------------------------------------------------------------------------------
+
+    @property
+    def learner(self) -> Any:
+        """The learner whose parameters every key has; it has learned nothing."""
+        return self._learner
+
+    @property
+    def compiled(self) -> bool:
+        """Whether states are in compiled arrays, and not objects in a plain loop."""
+        return isinstance(self._store, Packed)
+
+    def __len__(self) -> int:
+        return 0 if self._index is None else self._index.size()
+
+    def __repr__(self) -> str:
+        return f"Fleet({self._learner!r}) of {len(self)} keys"
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            return self._slot(key) >= 0
+
+    def __iter__(self) -> Iterator[int | str]:
+        return iter(self.keys())
+
+    def keys(self) -> list[int] | list[str]:
+        """All keys, in the order of their slots: that in which they came while none was dropped.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn([9, 4], [[1.0], [1.0]], [0.0, 1.0])
+        >>> fleet.keys()
+        [9, 4]
+        """
+        with self._lock:
+            found = self._keys(self._slots())
+        return found if isinstance(found, list) else found.tolist()
+
+    def _slots(self) -> Integers:
+        return np.zeros(0, np.int64) if self._index is None else self._index.taken()
+
+    def _keys(self, where: Integers) -> Keys:
+        return [] if self._index is None else self._index.keys(where)
+
+    def _slot(self, key: object) -> int:
+        if self._index is None:
+            return -1
+        keys = read_keys([key])
+        if isinstance(keys, list) != isinstance(self._index, Texts):
+            return -1
+        return int(self._index.find(keys)[0])  # type: ignore[arg-type]
+
+    def _found(self, keys: Keys) -> Integers:
+        """The slots of keys that are there."""
+        if self._index is None and len(keys):
+            raise KeyError(keys[0] if isinstance(keys, list) else int(keys[0]))
+        where = settled(self._index, keys).find(keys)  # type: ignore[arg-type]
+        if (where < 0).any():
+            lost = keys[int(np.argmin(where))]
+            raise KeyError(lost if isinstance(lost, str) else int(lost))
+        return where
+
+    def __getitem__(self, key: object) -> Any:
+        """The learner of a key, as it is now; a copy that goes its own way."""
+        with self._lock:
+            slot = self._slot(key)
+            if slot < 0:
+                raise KeyError(key)
+            return self._store.learner(slot)
+
+    def __setitem__(self, key: object, learner: Any) -> None:
+        """Let a key go on from a copy of a learner with the parameters of the fleet's."""
+        with self._lock:
+            if type(learner) is not type(self._learner):
+                raise InputError(
+                    f"fleet[{key!r}] = {abbreviated(learner)}: give a learner like {self._learner!r}"
+                )
+            keys = read_keys([key])
+            index = settled(self._index, keys)
+            state = self._store.fits(learner, key)
+            slot = int(index.give(keys)[0])  # type: ignore[arg-type]
+            self._store.reserve(slot + 1)
+            self._store.put(slot, state, self._clock)
+            self._index = index
+
+    def __delitem__(self, key: object) -> None:
+        self.drop([key])
+
+    def drop(self, keys: Any) -> None:
+        """Forget some keys; one that is not there is a KeyError, and nothing is forgotten.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(["a", "b"], [[1.0], [1.0]], [0.0, 1.0])
+        >>> fleet.drop(["a"])
+        >>> fleet.keys()
+        ['b']
+        """
+        with self._lock:
+            self._forget(np.unique(self._found(read_keys(keys))))
+
+    def _forget(self, where: Integers) -> None:
+        if where.size:
+            assert self._index is not None
+            self._store.clear(where)
+            self._index.drop(where)
+
+    def expire(self, age: float) -> list[int] | list[str]:
+        """Forget the keys whose last round is more than `age` ago; which they were.
+
+        Age is counted in calls that learned, or by the clock that `round(..., now=)` was given.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> for day in (1, 2, 3):
+        ...     fleet.learn(["daily"], [[1.0]], [0.0], now=day)
+        ...     if day == 1:
+        ...         fleet.learn(["once"], [[1.0]], [0.0], now=day)
+        >>> fleet.expire(1)
+        ['once']
+        """
+        if not isinstance(age, int | float | np.number) or not age >= 0:
+            raise InputError(f"age = {abbreviated(age)}: give a number >= 0")
+        with self._lock:
+            where = self._slots()
+            old = where[self._clock - self._store.seen(where) > age]
+            gone = self._keys(old)
+            self._forget(old)
+        return gone if isinstance(gone, list) else gone.tolist()
+
+    # Certificates ---------------------------------------------------------------------------
+
+    def certificates(self, *, audit: bool = False) -> Certificates:
+        """The main certificate of every key, as a table; `worst` puts some keys first.
+
+        It compares what was booked, some 30 us per key; with `audit` it also asks whether each
+        state is what was booked, as `fleet[key].certificate()` does, some 200 us per key.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(["a", "b", "a"], [[1.0], [1.0], [1.0]], [1.0, 2.0, 1.0])
+        >>> table = fleet.certificates()
+        >>> table.keys, table.rounds.tolist(), table.holds.tolist()
+        (['a', 'b'], [2, 1], [True, True])
+        """
+        with self._lock:
+            where = self._slots()
+            return certified(self._store, self._keys(where), where, audit=audit)
+
+    def certificate(self) -> Certificate:
+        """The sum of all keys' main certificates: losses, comparators and bounds add over keys.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(["a", "b"], [[1.0], [1.0]], [1.0, 2.0])
+        >>> print(fleet.certificate())  # doctest: +ELLIPSIS
+        Busuttil-Kalnishkan Theorem 1, summed over 2 keys: holds after 2 rounds [upper bound]
+        ...
+        """
+        return self.certificates().total()
+
+    # Bytes and files ------------------------------------------------------------------------
+
+    def _new(self) -> Any:
+        """A learner that has learned nothing."""
+        return type(self._learner)(**self._learner.get_params(deep=False))
+
+    def to_bytes(self) -> bytes:
+        """The fleet as bytes; `Fleet.from_bytes` reads them back, bit for bit.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(["a", "b"], [[1.0], [1.0]], [1.0, 2.0])
+        >>> nr.Fleet.from_bytes(fleet.to_bytes())
+        Fleet(AAR()) of 2 keys
+        """
+        with self._lock:
+            return b"".join(_files().pieces(self))
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> Fleet:
+        """The fleet that `to_bytes` or `save` stored; a SnapshotError for all else."""
+        fleet: Fleet = _files().restored(data)
+        return fleet
+
+    def save(self, path: Any) -> None:
+        """Store the fleet in a file, whole or not at all, whatever happens meanwhile.
+
+        >>> import noregret as nr, tempfile, os
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(["a", "b"], [[1.0], [1.0]], [1.0, 2.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fleet.save(os.path.join(folder, "fleet.nr"))
+        ...     nr.Fleet.open(os.path.join(folder, "fleet.nr"))
+        Fleet(AAR()) of 2 keys
+        """
+        with self._lock:
+            _files().write(self, path)
+
+    @classmethod
+    def open(cls, path: Any, *, verify: bool = False) -> Fleet:
+        """The fleet in a file, by a memory map: states are read when their keys come up.
+
+        The file is never written to.  Its header and keys are checked; `verify` checks the states
+        too, which reads all of it.
+        """
+        fleet: Fleet = _files().opened(path, verify=verify)
+        return fleet
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Fleet.from_bytes, (self.to_bytes(),)
+
+    # Several fleets -------------------------------------------------------------------------
+
+    def _empty(self) -> Fleet:
+        fleet = Fleet(self._learner, threads=getattr(self._store, "threads", None))
+        fleet._clock = self._clock
+        return fleet
+
+    def _part(self, where: Integers) -> Fleet:
+        """A fleet of some slots."""
+        part = self._empty()
+        keys = self._keys(where)
+        if len(keys):
+            part._index = index_for(keys)
+            part._index.give(keys)  # type: ignore[arg-type]
+            part._store.insert(np.arange(len(where)), self._store, where)  # type: ignore[arg-type]
+        return part
+
+    def take(self, keys: Any) -> Fleet:
+        """A fleet of some keys, which share nothing with these.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(["a", "b"], [[1.0], [1.0]], [0.0, 1.0])
+        >>> fleet.take(["b"]).keys()
+        ['b']
+        """
+        with self._lock:
+            where = self._found(read_keys(keys))
+            return self._part(where[np.sort(np.unique(where, return_index=True)[1])])
+
+    def split(self, parts: int) -> list[Fleet]:
+        """So many fleets, each key in the one that its hash says, the same on every machine.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(range(100), [[1.0]] * 100, [0.0] * 100)
+        >>> sum(map(len, fleet.split(4)))
+        100
+        """
+        if type(parts) is not int or parts < 1:
+            raise InputError(f"parts = {abbreviated(parts)}: give a whole number >= 1")
+        with self._lock:
+            where = self._slots()
+            home = np.zeros(0) if self._index is None else self._index.hashes(where) % parts
+            return [self._part(where[home == k]) for k in range(parts)]
+
+    def merge(self, other: Fleet) -> Self:
+        """Take in another fleet: its keys, and what it learned of keys that both have.
+
+        Learners of one key are merged as `learner.merge` does, or refused: then nothing changes.
+
+        >>> import noregret as nr
+        >>> one, other = nr.Fleet(nr.AAR()), nr.Fleet(nr.AAR())
+        >>> one.learn(["a"], [[1.0]], [1.0])
+        >>> other.learn(["a", "b"], [[1.0], [1.0]], [1.0, 2.0])
+        >>> one.merge(other)
+        Fleet(AAR()) of 2 keys
+        >>> one["a"].n_samples_seen_
+        2
+        """
+        if not isinstance(other, Fleet) or repr(other._learner) != repr(self._learner):
+            raise MergeError(
+                f"cannot merge {abbreviated(other)} into {self!r}: give a fleet of the same learner"
+            )
+        copied = other.take(other.keys())  # so that neither waits for the other
+        with self._lock:
+            keys = copied._keys(copied._slots())
+            if not len(keys):
+                return self
+            index = settled(self._index, keys)
+            here = index.find(keys)  # type: ignore[arg-type]
+            both = np.flatnonzero(here >= 0)
+            joined = []
+            for k in both.tolist():
+                mine = self._store.learner(int(here[k]))
+                joined.append((int(here[k]), mine.merge(copied._store.learner(k))))
+            states = [(slot, self._store.fits(learner, "")) for slot, learner in joined]
+            new = np.flatnonzero(here < 0)
+            if new.size:
+                self._store.joint_with(copied._store)  # type: ignore[arg-type]
+                at = index.give(_some(keys, new))  # type: ignore[arg-type]
+                self._store.insert(at, copied._store, new)  # type: ignore[arg-type]
+            for slot, state in states:
+                self._store.put(slot, state, self._clock)
+            self._index, self._clock = index, max(self._clock, copied._clock)
+        return self
+
+    @classmethod
+    def merged(cls, fleets: Any) -> Fleet:
+        """One fleet of all keys of several, as `merge` has them.
+
+        >>> import noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR())
+        >>> fleet.learn(range(10), [[1.0]] * 10, [0.0] * 10)
+        >>> len(nr.Fleet.merged(fleet.split(3)))
+        10
+        """
+        listed = list(fleets)
+        if not listed or not all(isinstance(fleet, Fleet) for fleet in listed):
+            raise MergeError(f"fleets = {abbreviated(fleets)}: give at least one fleet")
+        whole = listed[0].take(listed[0].keys())
+        for fleet in listed[1:]:
+            whole.merge(fleet)
+        return whole
+
+
+def _files() -> Any:
+    return import_module("noregret.fleet.file")  # it knows Fleet
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None:
+        return max(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 1)
+    if type(threads) is not int or threads < 1:
+        raise InputError(f"threads = {abbreviated(threads)}: give a whole number >= 1, or None")
+    return threads
+
+
+def _some(keys: Keys, which: Integers) -> Keys:
+    return [keys[i] for i in which.tolist()] if isinstance(keys, list) else keys[which]
+
+
+def _same_length(keys: Keys, rows: int) -> None:
+    if len(keys) != rows:
+        raise InputError(
+            f"keys has {len(keys)} entries and X has {rows} rows: give one key per row"
+        )
+
+
+@contextmanager
+def _naming(keys: Keys) -> Iterator[None]:
+    """Put key and row before the words of a refusal that speaks of one row."""
+    try:
+        yield
+    except (InputError, NumericalError) as wrong:
+        row = getattr(wrong, "row", -1)
+        place = PLACE.search(str(wrong))
+        row = int(place[1]) if row < 0 and place else row
+        if not 0 <= row < len(keys):
+            raise
+        key = keys[row] if isinstance(keys, list) else int(keys[row])
+        named = type(wrong)(f"key {abbreviated(key)}, row {row}: {wrong}")
+        raise named from None

@@ -1,0 +1,137 @@
+"""Learners that have no compiled slots: an object for each key, taught in a plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from noregret.errors import InputError, NoRegretError
+from noregret.inputs.values import as_frame, table
+from noregret.types import Integers, Outcomes, Table, Vector
+
+__all__ = ["Loose"]
+
+
+class Loose:
+    """The learners of a fleet, by slot; an empty slot is None."""
+
+    __slots__ = ("learners", "like", "times")
+
+    def __init__(self, like: Any) -> None:
+        self.like = like
+        self.learners: list[Any] = []
+        self.times: list[float] = []
+
+    def new(self) -> Any:
+        """A learner that has learned nothing."""
+        return type(self.like)(**self.like.get_params(deep=False))
+
+    # Rows -----------------------------------------------------------------------------------
+
+    def read(self, X: Table, y: Outcomes) -> tuple[None, list[Any], list[Any]]:
+        """Rows as learners take them one by one, and their outcomes."""
+        rows = _rows(X)
+        ys = list(y.tolist() if hasattr(y, "tolist") else y)  # type: ignore[arg-type]
+        if len(ys) != len(rows):
+            raise InputError(
+                f"y has {len(ys)} entries and X has {len(rows)} rows: give one per row"
+            )
+        return None, rows, ys
+
+    def known(self, X: Table) -> tuple[list[Any], None]:
+        """Rows as learners take them."""
+        return _rows(X), None
+
+    def settle(self, space: None) -> None:
+        """Nothing: every learner has its own features."""
+
+    def mark(self) -> None:
+        """Nothing: `learn` goes back by itself."""
+
+    def back(self, mark: None) -> None:
+        """Nothing."""
+
+    def reserve(self, count: int) -> None:
+        """Have so many slots."""
+        while len(self.learners) < count:
+            self.learners.append(None)
+            self.times.append(0.0)
+
+    def clear(self, where: Integers) -> None:
+        """Forget the learners of some slots."""
+        for slot in where.tolist():
+            self.learners[slot] = None
+
+    # Rounds ---------------------------------------------------------------------------------
+
+    def learn(self, where: Integers, rows: list[Any], ys: list[Any], now: float) -> Vector:
+        """Forecast and learn every row; all of them or none."""
+        marks: dict[int, Any] = {}
+        forecasts = []
+        try:
+            for t, slot in enumerate(where.tolist()):
+                learner = self.learners[slot] or self.new()
+                if slot not in marks:
+                    marks[slot] = None if self.learners[slot] is None else learner._mark()
+                forecasts.append(learner.predict_one(rows[t]))
+                learner.learn_one(rows[t], ys[t])
+                self.learners[slot] = learner
+        except BaseException as wrong:
+            for slot, mark in marks.items():
+                if mark is None:
+                    self.learners[slot] = None
+                else:
+                    self.learners[slot]._restore(mark)
+            if isinstance(wrong, NoRegretError):
+                wrong.row = len(forecasts) - (len(forecasts) > t)  # type: ignore[attr-defined]
+            raise
+        for slot in marks:
+            self.times[slot] = now
+        return np.array(forecasts)
+
+    def predict(self, where: Integers, rows: list[Any], beyond: None) -> Vector:  # noqa: ARG002
+        """Forecast every row."""
+        pairs = zip(where.tolist(), rows, strict=True)
+        found = [((self.learners[s] if s >= 0 else None) or self.new(), row) for s, row in pairs]
+        return np.array([learner.predict_one(row) for learner, row in found])
+
+    # States ---------------------------------------------------------------------------------
+
+    def seen(self, where: Integers) -> Vector:
+        """When each slot learned last."""
+        return np.array([self.times[slot] for slot in where.tolist()])
+
+    def learner(self, slot: int) -> Any:
+        """A copy of a learner."""
+        copy, mark = self.new(), self.learners[slot]._mark()
+        copy._restore(mark)
+        return copy
+
+    def fits(self, learner: Any, name: object) -> Any:
+        """A copy of a learner with the parameters of the fleet's."""
+        if repr(learner) != repr(self.like):
+            raise InputError(f"the learner for key {name!r} is no {self.like!r}, as the others are")
+        copy = self.new()
+        copy._restore(learner._mark())
+        return copy
+
+    def put(self, slot: int, learner: Any, now: float) -> None:
+        """Let a slot have this learner."""
+        self.learners[slot], self.times[slot] = learner, now
+
+    def joint_with(self, other: Loose) -> None:
+        """Nothing: every learner has its own features."""
+
+    def insert(self, at: Integers, other: Loose, which: Integers) -> None:
+        """Copy learners of another store into slots of this one."""
+        self.reserve(int(at.max(initial=-1)) + 1)
+        for slot, there in zip(at.tolist(), which.tolist(), strict=True):
+            self.put(slot, other.learner(there), other.times[there])
+
+
+def _rows(X: Table) -> list[Any]:
+    rows, names = table(as_frame(X))
+    if names is None:
+        return list(rows)
+    return [dict(zip(names, row, strict=True)) for row in rows.tolist()]

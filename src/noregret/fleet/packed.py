@@ -1,0 +1,248 @@
+"""Gaussian learners side by side in compiled arrays: one slot of numbers per key.
+
+Slots lie in blocks of 1,024, which never move: a fleet grows without copying what it has, and a file
+is opened by taking its pages for blocks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from noregret._native import layout
+from noregret._native.fleet import BLOCK, LEARN, PREDICT, Slots
+from noregret.errors import FeatureError, InputError, NumericalError
+from noregret.fleet.packing import Packing, Space, state_of
+from noregret.gaussian.base import Gaussian
+from noregret.gaussian.stream import Plan, Stream
+from noregret.inputs.spaces import Names, Positions, space_for_table
+from noregret.inputs.values import outcome_table
+from noregret.types import Integers, Matrix, Outcomes, Table, Vector
+
+__all__ = ["Overflows", "Packed", "plan_of"]
+
+CALM = 2.0**200
+"""No look at features, outcomes and priors up to here can overflow: |v| <= |x|/sqrt(a), |z|^2 <= sum
+y^2, P <= S I.  A call with larger ones keeps what it changes until it is done."""
+NOTHING: Vector = np.zeros(0)
+
+
+class Overflows(NumericalError):
+    """Some row's look does not fit in float64; `row` says which."""
+
+    row = -1
+
+
+def plan_of(learner: object) -> Plan | None:
+    """The plan of a learner that slots can hold; None for all others."""
+    if not isinstance(learner, Gaussian):
+        return None
+    plan = learner._plan()
+    plain = plan.kernel is None and plan.budget is None and not callable(plan.drift)
+    return plan if plain else None
+
+
+class Packed:
+    """The states of a fleet of Gaussian learners, by slot."""
+
+    __slots__ = ("blocks", "like", "packing", "peak", "plan", "slots", "threads")
+
+    def __init__(self, like: Gaussian, plan: Plan, threads: int) -> None:
+        self.like, self.plan, self.threads = like, plan, threads
+        self.packing: Packing | None = None
+        self.slots: Slots = None  # type: ignore[assignment]  # until there is a packing
+        self.blocks: list[Matrix] = []
+        self.peak = max(plan.prior_precision, 1.0 / plan.prior_precision, float(plan.drift))  # type: ignore[arg-type]
+
+    # Rows -----------------------------------------------------------------------------------
+
+    def read(self, X: Table, y: Outcomes) -> tuple[Space, Matrix, Vector]:
+        """The features and outcomes of a call, checked, and the space that knows them all."""
+        if self.packing is None:
+            space, read = space_for_table(X)
+            xs = read.rows
+        else:
+            xs, space, _ = self.packing.space.encode_rows(X)  # type: ignore[assignment]
+        ys, scalar = outcome_table(y, len(xs))
+        if not scalar:
+            raise InputError(f"y has shape {ys.shape}: a fleet takes one outcome per row")
+        return space, np.ascontiguousarray(xs), np.ascontiguousarray(ys[:, 0])
+
+    def known(self, X: Table) -> tuple[Matrix, Vector]:
+        """The known features of rows to forecast, and how long the new part of each is."""
+        space = space_for_table(X)[0] if self.packing is None else self.packing.space
+        xs, beyond = space.encode_known(X)
+        return np.ascontiguousarray(xs), beyond if beyond.any() else NOTHING
+
+    def settle(self, space: Space) -> None:
+        """Let slots have this space, larger ones than before if it has grown."""
+        old = self.packing
+        if old is None or old.space is not space:
+            self.repack(Packing.of(self.plan, space, old.extra if old else ()))
+
+    def repack(self, packing: Packing) -> None:
+        """Move all slots into a wider packing."""
+        slots, old, blocks = packing.slots(), self.packing, []
+        for block in self.blocks:
+            assert old is not None
+            blocks.append(packing.moved(block, old))
+            slots.add(blocks[-1])
+        self.packing, self.slots, self.blocks = packing, slots, blocks
+
+    def mark(self) -> tuple[Any, ...]:
+        """What `settle` may change, for `back`."""
+        return self.packing, self.slots, self.blocks
+
+    def back(self, mark: tuple[Any, ...]) -> None:
+        """Go back to a mark."""
+        self.packing, self.slots, self.blocks = mark
+
+    def clear(self, where: Integers) -> None:
+        """Let slots be those of new learners."""
+        self.slots.clear(where)
+
+    def reserve(self, count: int) -> None:
+        """Have room for so many slots."""
+        assert self.packing is not None
+        while len(self.blocks) * BLOCK < count:
+            self.attach(np.tile(self.packing.packed(self.packing.fresh, 0.0), (BLOCK, 1)))
+
+    def attach(self, block: Matrix) -> None:
+        """Take a block of slots as it is."""
+        self.slots.add(block)
+        self.blocks.append(block)
+
+    # Rounds ---------------------------------------------------------------------------------
+
+    def learn(self, where: Integers, xs: Matrix, ys: Vector, now: float) -> Vector:
+        """Forecast and learn every row; all of them or none."""
+        peak = max(self.peak, _peak(xs), _peak(ys))
+        touched = None
+        if peak > CALM:
+            touched = np.unique(where)
+            before = self.take(touched)
+        forecasts = np.empty(len(ys))
+        failed = self.slots.run(LEARN, where, xs, ys, NOTHING, forecasts, now, self.threads)
+        if failed >= 0:
+            if touched is not None:
+                self.slots.put(touched, before)
+            raise _overflows(failed, xs)
+        self.peak = peak
+        return forecasts
+
+    def predict(self, where: Integers, xs: Matrix, beyond: Vector) -> Vector:
+        """Forecast every row; a slot of -1 is that of a new learner."""
+        forecasts, slots = np.empty(len(where)), self.slots
+        if self.packing is None:  # nothing has been learned
+            slots = Packing.of(self.plan, Positions(xs.shape[1])).slots()
+        failed = slots.run(PREDICT, where, xs, NOTHING, beyond, forecasts, 0.0, self.threads)
+        if failed >= 0:
+            raise _overflows(failed, xs)
+        return forecasts
+
+    # States ---------------------------------------------------------------------------------
+
+    def take(self, where: Integers) -> Matrix:
+        """The numbers of some slots."""
+        assert self.packing is not None
+        rows = np.empty((len(where), self.packing.wide))
+        self.slots.take(np.ascontiguousarray(where), rows)
+        return rows
+
+    def seen(self, where: Integers) -> Vector:
+        """When each slot learned last."""
+        return self.take(where)[:, -1] if where.size else NOTHING
+
+    def learner(self, slot: int) -> Gaussian:
+        """An ordinary learner in the state of a slot."""
+        assert self.packing is not None
+        learner = type(self.like)(**self.like.get_params(deep=False))
+        learner._accept(self.packing.stream(self.take(np.array([slot]))[0]))
+        return learner
+
+    def fits(self, learner: Gaussian, name: object) -> Stream:
+        """A copy of a learner's stream in this fleet's features, or an error; nothing is put yet."""
+        stream = learner._mark()
+        if stream is None and self.packing is not None:
+            stream = Stream.start(self.plan, self.packing.space)
+        if not isinstance(stream, Stream) or stream.plan != self.plan or not stream.scalar:
+            raise InputError(
+                f"the learner for key {name!r} has other parameters than fleet.learner, or several "
+                "outcomes, or has learned nothing: give one that could have learned in the fleet"
+            )
+        if self.packing is not None and stream.space == self.packing.space:
+            return stream
+        space = self.joint(stream.space)
+        return stream if space == stream.space else stream._extended(space)
+
+    def put(self, slot: int, stream: Stream, now: float) -> None:
+        """Let a slot go on from a stream that `fits`."""
+        assert self.packing is not None
+        state = state_of(stream)
+        lost = self.packing.lacks(state)
+        if lost:
+            extra = tuple(sorted({*self.packing.extra, *lost}))
+            self.repack(Packing.of(self.plan, self.packing.space, extra))
+        largest = float(stream.ledger[[layout.WIDEST, layout.OUTCOMES], 0].max())
+        self.peak = max(self.peak, largest)
+        self.slots.put(np.array([slot]), self.packing.packed(state, now)[None])
+
+    # Other stores ---------------------------------------------------------------------------
+
+    def joint(self, other: Any) -> Space:
+        """The space of both; slots have it from now on."""
+        mine = other if self.packing is None else self.packing.space
+        if mine != other:
+            if not isinstance(mine, Names) or not isinstance(other, Names):
+                raise FeatureError(
+                    f"the features differ: {_spoken(mine)} here, {_spoken(other)} there"
+                )
+            one, two = list(mine.slots), list(other.slots)
+            if one[: len(two)] != two[: len(one)]:
+                raise FeatureError(
+                    f"the features came in different orders: {one[:5]} ... here, {two[:5]} ... there"
+                )
+            mine = mine if len(one) >= len(two) else other
+        self.settle(mine)
+        return mine
+
+    def joint_with(self, other: Packed) -> None:
+        """Let slots have the features of another store too."""
+        if other.packing is not None:
+            self.joint(other.packing.space)
+
+    def insert(self, at: Integers, other: Packed, which: Integers) -> None:
+        """Copy slots of another store into slots of this one."""
+        self.joint_with(other)
+        assert self.packing is not None
+        assert other.packing is not None
+        extra = tuple(sorted({*self.packing.extra, *other.packing.extra}))
+        if extra != self.packing.extra:
+            self.repack(Packing.of(self.plan, self.packing.space, extra))
+        self.peak = max(self.peak, other.peak)
+        self.reserve(int(at.max(initial=-1)) + 1)
+        for start in range(0, len(at), BLOCK):
+            rows = other.take(which[start : start + BLOCK])
+            if self.packing.wide != other.packing.wide:
+                rows = self.packing.moved(rows, other.packing)
+            self.slots.put(np.ascontiguousarray(at[start : start + BLOCK]), rows)
+
+
+def _spoken(space: Space) -> str:
+    if isinstance(space, Names):
+        return f"the names {list(space.slots)[:5]}"
+    return f"{space.size} by position"
+
+
+def _peak(values: Matrix) -> float:
+    return max(float(values.max()), -float(values.min())) if values.size else 0.0
+
+
+def _overflows(row: int, xs: Matrix) -> Overflows:
+    error = Overflows(
+        f"the look at x does not fit in float64 (|x| = {np.abs(xs[row]).max(initial=0.0):.3g}): "
+        "rescale the features or raise prior_precision"
+    )
+    error.row = row
+    return error
