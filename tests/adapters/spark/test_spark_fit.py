@@ -72,67 +72,12 @@ def test_learners_that_do_not_merge_say_so(session: Any, learner: Any, why: str)
         spark.fit(df, ["a"], "y", learner)
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"features": ["A"]}, "no column 'A'; did you mean 'a'?"),
-        ({"features": ["word"]}, "'word' is of type string"),
-        ({"features": "x"}, "give width="),
-        ({"features": ["a"], "width": 2}, "leave it out"),
-        ({"features": ["a", "y"]}, "'y' is the target"),
-        ({"features": []}, "give names of columns"),
-        ({"features": ["a", "a"]}, "occurs twice"),
-        ({"features": ["a"], "target": "z"}, "target: the DataFrame has no column 'z'"),
-    ],
-)
-def test_wrong_columns_are_named(session: Any, options: Any, why: str) -> None:
-    schema = "a double, word string, x array<double>, y double"
-    df = session.createDataFrame([(1.0, "w", [1.0], 2.0)], schema)
-    with pytest.raises(InputError) as refusal:
-        spark.fit(df, **{"target": "y", "learner": nr.AAR(), **options})
-    assert why in str(refusal.value)
-
-
-NAN, INF = float("nan"), float("inf")
-
-
-@pytest.mark.parametrize(
-    ("row", "why"),
-    [
-        ((None, 1, [1.0, 1.0], 1.0), "X['a'] is null"),
-        ((NAN, 1, [1.0, 1.0], 1.0), "X['a'] = nan: only finite numbers"),
-        ((INF, 1, [1.0, 1.0], 1.0), "X['a'] = inf: only finite numbers"),
-        ((1e302, 1, [1.0, 1.0], 1.0), "beyond 2^1000"),
-        ((1.0, 2**53 + 1, [1.0, 1.0], 1.0), "an integer that float64 cannot hold"),
-        ((1.0, 1, [1.0, 1.0], None), "'y' is null"),
-        ((1.0, 1, [1.0, 1.0], NAN), "'y' = nan"),
-    ],
-)
-def test_a_wrong_row_ends_the_job_by_name(session: Any, row: Any, why: str) -> None:
-    schema = "a double, k bigint, x array<double>, y double"
-    rows = [(1.0, 2**53, [1.0, 2.0], 3.0)] * 3 + [row]
-    df = session.createDataFrame(rows, schema).coalesce(1)
+def test_a_wrong_row_ends_the_job_by_name(session: Any) -> None:
+    rows = [(1.0, 3.0)] * 3 + [(float("nan"), 1.0)]
+    df = session.createDataFrame(rows, "a double, y double").coalesce(1)
     with pytest.raises(Exception) as refusal:  # noqa: B017, PT011  # Spark's, around ours
-        spark.fit(df, ["a", "k"], "y", nr.AAR())
-    assert "row 3 of partition 0" in str(refusal.value)
-    assert why in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("vector", "why"),
-    [
-        ([1.0], "x has 1 numbers, but width = 2"),
-        (None, "'x' is null"),
-        ([1.0, None], "x[1] is null"),
-        ([NAN, 1.0], "x[0] = nan"),
-    ],
-)
-def test_a_wrong_vector_ends_the_job_by_name(session: Any, vector: Any, why: str) -> None:
-    rows = [([1.0, 2.0], 3.0), (vector, 1.0), ([0.0, 1.0], 2.0)]
-    df = session.createDataFrame(rows, "x array<double>, y double").coalesce(1)
-    with pytest.raises(Exception) as refusal:  # noqa: B017, PT011  # Spark's, around ours
-        spark.fit(df, "x", "y", nr.AAR(), width=2)
-    assert f"row 1 of partition 0: {why}" in str(refusal.value)
+        spark.fit(df, ["a"], "y", nr.AAR())
+    assert "row 3 of partition 0: X['a'] = nan: only finite numbers" in str(refusal.value)
 
 
 def test_no_rows(session: Any) -> None:

@@ -93,4 +93,4 @@ def test_five_kills_leave_no_trace(session: Any, tmp_path: Path) -> None:
     forecasts, fleet = expected(frame)
     assert_array_equal(found["at"].to_numpy(), frame["at"].to_numpy())  # each row once
     assert_array_equal(found["forecast"].to_numpy(), forecasts)
-    assert same_states(spark.fleet_in(spark.states(session, tmp_path / "checkpoint")), fleet)
+    assert same_states(spark.to_fleet(spark.states(session, tmp_path / "checkpoint")), fleet)

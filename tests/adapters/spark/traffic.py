@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from noregret.fleet.fleet import Fleet
 
 NAMES = ["a", "b", "c"]
 
@@ -28,13 +27,13 @@ def learner() -> nr.AAR:
     return nr.AAR(0.7, fit_intercept=True)
 
 
-def expected(frame: Any) -> tuple[Any, Fleet]:
+def expected(frame: Any) -> tuple[Any, nr.Fleet]:
     """Forecasts in the order of the frame, and the fleet after it."""
-    fleet = Fleet(learner())
+    fleet = nr.Fleet(learner())
     return fleet.round(frame["shop"].to_numpy(), frame[NAMES], frame["y"].to_numpy()), fleet
 
 
-def same_states(one: Fleet, other: Fleet) -> bool:
+def same_states(one: nr.Fleet, other: nr.Fleet) -> bool:
     """Whether two fleets know the same keys, to the last bit."""
     return sorted(one.keys()) == sorted(other.keys()) and all(
         one[key].to_bytes() == other[key].to_bytes() for key in one.keys()

@@ -1,6 +1,6 @@
 """Spark: one learner of all rows, one learner per key, and the same as a stream."""
 
-from noregret.adapters.spark.blocks import certificate_table, fleet_in, states
+from noregret.adapters.spark.blocks import certificates, states, to_fleet
 from noregret.adapters.spark.fitting import SparkFit, fit
 from noregret.adapters.spark.replaying import SparkReplay, replay
 from noregret.adapters.spark.streaming import SETTINGS, stream
@@ -9,10 +9,10 @@ __all__ = [
     "SETTINGS",
     "SparkFit",
     "SparkReplay",
-    "certificate_table",
+    "certificates",
     "fit",
-    "fleet_in",
     "replay",
     "states",
     "stream",
+    "to_fleet",
 ]

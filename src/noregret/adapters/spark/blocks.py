@@ -18,16 +18,19 @@ from noregret.fleet.fleet import Fleet
 from noregret.types import Integers
 
 __all__ = [
-    "certificate_table",
+    "certificates",
     "checked_shards",
-    "fleet_in",
     "initial_blocks",
     "shard_column",
     "shards_of",
     "states",
+    "to_fleet",
 ]
 
 SPLIT = "_shard int, block binary"
+CERTIFIED = (
+    "rounds bigint, loss double, comparator double, bound double, slack double, holds boolean"
+)
 
 
 def checked_shards(shards: Any) -> int:
@@ -57,7 +60,7 @@ def shards_of(keys: Iterable[Any], shards: int) -> Integers:
 
 
 def initial_blocks(session: Any, initial: Any, shards: int) -> Any:
-    """A fleet, or a DataFrame of blocks, as one block per shard."""
+    """A fleet, or a DataFrame of blocks, cut by shards."""
     if isinstance(initial, Fleet):
         return session.createDataFrame(_split(initial, shards), SPLIT)
     return initial.mapInArrow(partial(_resharded, shards), SPLIT)
@@ -66,40 +69,66 @@ def initial_blocks(session: Any, initial: Any, shards: int) -> Any:
 def _resharded(shards: int, batches: Iterable[Any]) -> Iterator[Any]:
     """On an executor: every block cut by shards."""
     arrow = module("pyarrow", "noregret.adapters.spark")
-    for batch in batches:
-        for block in batch.column(batch.schema.get_field_index("block")).to_pylist():
-            places, blocks = zip(*_split(Fleet.from_bytes(block), shards))
-            parts = [arrow.array(places, arrow.int32()), arrow.array(blocks, arrow.binary())]
-            yield arrow.RecordBatch.from_arrays(parts, ["_shard", "block"])
+    for block in _listed(batches):
+        places, blocks = zip(*_split(Fleet.from_bytes(block), shards))
+        parts = [arrow.array(places, arrow.int32()), arrow.array(blocks, arrow.binary())]
+        yield arrow.RecordBatch.from_arrays(parts, ["_shard", "block"])
 
 
 def _split(fleet: Fleet, shards: int) -> list[tuple[int, bytes]]:
     """The blocks of a fleet by shards."""
-    keys = list(fleet.keys())
+    keys = fleet.keys()
     places = shards_of(keys, shards)
     order = np.argsort(places, kind="stable")
-    cuts = np.flatnonzero(np.diff(places[order])) + 1
+    parts = np.split(order, np.flatnonzero(np.diff(places[order])) + 1)
     return [
         (int(places[part[0]]), fleet.take([keys[i] for i in part]).to_bytes())
-        for part in np.split(order, cuts)
+        for part in parts
         if part.size
     ]
 
 
-def fleet_in(blocks: Any) -> Fleet:
-    """The fleet whose blocks are in a DataFrame."""
-    found = [Fleet.from_bytes(bytes(row["block"])) for row in blocks.select("block").collect()]
-    if not found:
-        raise InputError("there are no blocks: nothing has been learned yet")
-    return Fleet.merged(found)
+def _listed(batches: Iterable[Any]) -> Iterator[bytes]:
+    for batch in batches:
+        yield from batch.column(batch.schema.get_field_index("block")).to_pylist()
 
 
 def states(session: Any, checkpoint: Any, *, operator: int = 0) -> Any:
-    """The states in a checkpoint of `stream`, as a DataFrame of blocks."""
+    """The states in the checkpoint of a `stream`, as a DataFrame of blocks.
+
+    `operator` is Spark's number of the stream, where a query has several that keep states.
+    """
     source = session.read.format("statestore").option("operatorId", operator)
     return source.option("stateVarName", "shard").load(str(checkpoint)).select("value.block")
 
 
-def certificate_table(blocks: Any) -> Any:
-    """One row per key."""
-    raise NotImplementedError
+def to_fleet(blocks: Any) -> Fleet:
+    """The fleet whose blocks are in a DataFrame, here: `to_fleet(...).save(path)` makes a file."""
+    found = [Fleet.from_bytes(bytes(row["block"])) for row in blocks.select("block").collect()]
+    if not found:
+        raise InputError("blocks is empty: nothing has been learned yet")
+    return Fleet.merged(found)
+
+
+def certificates(blocks: Any, *, keys: str | None = None) -> Any:
+    """The main certificate of every key in blocks, as a DataFrame of one row per key.
+
+    `keys` is the type of Spark that they have; None: it is read from the first block.
+    """
+    if keys is None:
+        first = blocks.select("block").first()
+        if first is None:
+            raise InputError("blocks is empty: nothing has been learned yet")
+        texts = isinstance(Fleet.from_bytes(bytes(first["block"])).keys()[0], str)
+        keys = "string" if texts else "bigint"
+    return blocks.select("block").mapInArrow(_certified, f"key {keys}, {CERTIFIED}")
+
+
+def _certified(batches: Iterable[Any]) -> Iterator[Any]:
+    """On an executor: the certificates of blocks."""
+    arrow = module("pyarrow", "noregret.adapters.spark")
+    for block in _listed(batches):
+        table = Fleet.from_bytes(block).certificates().as_dict()
+        yield arrow.RecordBatch.from_pydict(
+            {name: arrow.array(column, from_pandas=True) for name, column in table.items()}
+        )

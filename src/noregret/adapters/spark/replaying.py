@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.adapters.spark.blocks import certificate_table, fleet_in
+from noregret.adapters.spark.blocks import certificates, to_fleet
 from noregret.adapters.spark.columns import Columns, Rows
 from noregret.declare.extras import module
 from noregret.errors import InputError, abbreviated
@@ -44,12 +43,12 @@ class SparkReplay:
     @property
     def certificates(self) -> Any:
         """One row per key: rounds, loss, best in hindsight, bound, and whether it holds."""
-        return certificate_table(self.blocks)
+        return certificates(self.blocks, keys=self.rows.schema[0].dataType.simpleString())
 
     @property
     def fleet(self) -> Fleet:
         """The states of all keys as one fleet, here."""
-        return fleet_in(self.blocks)
+        return to_fleet(self.blocks)
 
 
 def replay(
@@ -99,11 +98,12 @@ def replay(
     """
     columns = Columns.of(df, features, target, width=width, key=key, order_by=order_by)
     checked_bad_rows(bad_rows)
+    Fleet(learner)  # which says what is wrong with it
     schema = result_schema(df, columns) + ", block binary"
     spread = df.select(columns.used)
     spread = spread.repartition(key) if partitions is None else spread.repartition(partitions, key)
     ordered = spread.sortWithinPartitions(key, *columns.order, *columns.features, target)
-    run = partial(_replay, columns, Fleet(learner), bad_rows == "fail")
+    run = partial(_replay, columns, learner, bad_rows == "fail")
     return SparkReplay(ordered.mapInArrow(run, schema))
 
 
@@ -145,12 +145,10 @@ def rounds(
     return forecast, errors
 
 
-def _replay(
-    columns: Columns, fleet: Fleet, strict: bool, batches: Iterable[Any]
-) -> Iterator[Any]:
+def _replay(columns: Columns, learner: Any, strict: bool, batches: Iterable[Any]) -> Iterator[Any]:  # noqa: FBT001
     """On an executor: one partition through one fleet, and its state at the end."""
     arrow = module("pyarrow", "noregret.adapters.spark")
-    fleet, names, last = copy.deepcopy(fleet), columns.kept, None
+    fleet, names, last = Fleet(learner, threads=1), columns.kept, None
     for batch in batches:
         forecast, errors = rounds(columns, fleet, columns.read(batch), strict)
         wrong = np.array([message is not None for message in errors], dtype=bool)

@@ -6,7 +6,6 @@ and says where in two columns more (`_nulls`, `_missing`).
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +31,7 @@ class Shard:
     """The rounds of one shard at a time; nothing is kept here from one to the next."""
 
     columns: Columns
-    empty: Fleet
+    learner: Any
     shards: int
     strict: bool
     timed: bool
@@ -49,11 +48,10 @@ class Shard:
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: Any) -> None:  # noqa: N802, ARG002
         """Spark's: a shard of the fleet to go on from."""
-        pieces = [Fleet.from_bytes(bytes(block)) for block in initialState["block"]]
-        stored = self.state.get()
-        if stored is not None:
-            pieces.insert(0, Fleet.from_bytes(bytes(stored[0])))
-        self.state.update((Fleet.merged(pieces).to_bytes(), NEVER, self.shards))
+        fleet, newest = self._opened()
+        for block in initialState["block"]:
+            fleet.merge(Fleet.from_bytes(bytes(block)))
+        self.state.update((fleet.to_bytes(), newest, self.shards))
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, info: Any) -> Iterator[Any]:  # noqa: N802, ARG002
         """Spark's: no timers are set."""
@@ -78,9 +76,9 @@ class Shard:
 
     def _opened(self) -> tuple[Fleet, int]:
         """The fleet of this shard, and the newest time that it has learned."""
-        stored = self.state.get()
+        fleet, stored = Fleet(self.learner, threads=1), self.state.get()
         if stored is None:
-            return copy.deepcopy(self.empty), NEVER
+            return fleet, NEVER
         block, newest, shards = stored
         if shards != self.shards:
             raise InputError(
@@ -88,7 +86,7 @@ class Shard:
                 "live where that number put them; give it again, or begin a new checkpoint from "
                 "the fleet of this one (states, initial)"
             )
-        return Fleet.from_bytes(bytes(block)), newest
+        return fleet.merge(Fleet.from_bytes(bytes(block))), newest  # of the same learner, or refused
 
     def _batch(self, frame: Any, times: Integers) -> Any:
         """The rows as Arrow has them, with their nulls."""

@@ -80,6 +80,7 @@ def stream(
     columns = Columns.of(df, features, target, width=width, key=key, order_by=order_by)
     checked_bad_rows(bad_rows)
     checked_shards(shards)
+    Fleet(learner)  # which says what is wrong with it
     result_schema(df, columns)
     types = {field.name: field.dataType.simpleString() for field in df.schema.fields}
     timed = types[order_by] == "timestamp"
@@ -98,7 +99,7 @@ def stream(
         _span(name, value, timed=timed)
         for name, value in (("late_after", late_after), ("expire_after", expire_after))
     )
-    shard = Shard(columns, Fleet(learner), shards, bad_rows == "fail", timed, late, expiry)
+    shard = Shard(columns, learner, shards, bad_rows == "fail", timed, late, expiry)
     begun = None
     if initial is not None:
         begun = initial_blocks(df.sparkSession, initial, shards).groupBy("_shard")
