@@ -67,7 +67,14 @@ def test_wrong_columns_are_named(options: Any, why: str) -> None:
 
 
 def batch(*rows: Any) -> Any:
-    kinds = [pa.string(), pa.int32(), pa.float64(), pa.int64(), pa.list_(pa.float64()), pa.float64()]
+    kinds = [
+        pa.string(),
+        pa.int32(),
+        pa.float64(),
+        pa.int64(),
+        pa.list_(pa.float64()),
+        pa.float64(),
+    ]
     parts = [pa.array(part, kind) for part, kind in zip(zip(*rows, strict=True), kinds)]
     return pa.RecordBatch.from_arrays(parts, ["shop", "day", "a", "k", "x", "y"])
 

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
-from traffic import expected, same_states, traffic
+from traffic import NAMES, expected, learner, same_states, traffic
 
+import noregret as nr
 from noregret.adapters import spark
+from noregret.errors import InputError
 
 HERE = Path(__file__).parent
 BATCHES = 7
@@ -94,3 +97,68 @@ def test_five_kills_leave_no_trace(session: Any, tmp_path: Path) -> None:
     assert_array_equal(found["at"].to_numpy(), frame["at"].to_numpy())  # each row once
     assert_array_equal(found["forecast"].to_numpy(), forecasts)
     assert same_states(spark.to_fleet(spark.states(session, tmp_path / "checkpoint")), fleet)
+
+
+def streamed(session: Any, folder: Path, df: Any, **options: Any) -> Any:
+    """The forecasts of rows at rest, streamed from a new checkpoint in this folder."""
+    df.write.parquet(str(folder / "in"))
+    rows = session.readStream.schema(df.schema).parquet(str(folder / "in"))
+    found = spark.stream(rows, "shop", NAMES, "y", "at", learner(), shards=8, **options)
+    writer = found.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
+    writer = writer.trigger(availableNow=True).format("parquet")
+    writer.start(str(folder / "out")).awaitTermination()
+    return session.read.parquet(str(folder / "out")).toPandas().sort_values("at")
+
+
+def test_a_fleet_goes_from_the_laptop_to_spark_and_back(session: Any, tmp_path: Path) -> None:
+    from pyspark.sql import functions as f
+
+    frame = traffic(keys=50, rows=30)
+    forecasts, whole = expected(frame)
+    third = len(frame) // 3
+    df = session.createDataFrame(frame).withColumn("at", f.timestamp_micros("at"))
+    at = f.unix_micros("at")
+    # A file from here goes on there,
+    expected(frame[:third])[1].save(tmp_path / "fleet.nr")
+    fleet = nr.Fleet.open(tmp_path / "fleet.nr")
+    second = df.where((at >= third) & (at < 2 * third))
+    found = streamed(session, tmp_path / "one", second, initial=fleet)
+    assert_array_equal(found["forecast"], forecasts[third : 2 * third])
+    blocks = spark.states(session, tmp_path / "one" / "checkpoint")
+    # its states go on in another stream, without passing through here,
+    found = streamed(session, tmp_path / "two", df.where(at >= 2 * third), initial=blocks)
+    assert_array_equal(found["forecast"], forecasts[2 * third :])
+    assert_array_equal(found["at"].astype("datetime64[us]").astype(int), frame["at"][2 * third :])
+    last = spark.states(session, tmp_path / "two" / "checkpoint")
+    assert same_states(spark.to_fleet(last), whole)
+    # or here.
+    back = spark.to_fleet(blocks)
+    rest = frame[2 * third :]
+    here = back.round(rest["shop"].to_numpy(), rest[NAMES], rest["y"].to_numpy())
+    assert_array_equal(here, forecasts[2 * third :])
+    table = spark.certificates(last)
+    assert table.where("holds").count() == 50
+    assert dict(table.dtypes)["key"] == "bigint"
+
+
+def test_wrong_options_are_named(session: Any) -> None:
+    rows = session.readStream.format("rate").load()
+    rows = rows.selectExpr("value AS shop", "timestamp AS at", "1D AS x", "2D AS y", "'a' AS word")
+    given = {"key": "shop", "features": ["x"], "target": "y", "order_by": "at"}
+    given |= {"learner": nr.AAR()}
+    for options, why in (
+        ({"order_by": "word"}, "'word' is of type string: give timestamps or whole numbers"),
+        ({"shards": 0}, "one shard per 500 keys"),
+        ({"late_after": 7}, "late_after = 7: give a timedelta"),
+        ({"bad_rows": "drop"}, "give 'fail' or 'report'"),
+    ):
+        with pytest.raises(InputError, match=why):
+            spark.stream(rows, **{**given, **options})
+    name, value = next(iter(spark.SETTINGS.items()))
+    session.conf.unset(name)
+    session.conf.set(name, "org.example.Heap")
+    try:
+        with pytest.raises(InputError, match=r"keeps states by org\.example\.Heap: set spark\.sql"):
+            spark.stream(rows, **given)
+    finally:
+        session.conf.set(name, value)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.adapters.spark.columns import quoted
 from noregret.declare.extras import module
 from noregret.errors import InputError, abbreviated
 from noregret.fleet.fleet import Fleet
@@ -27,7 +28,7 @@ __all__ = [
     "to_fleet",
 ]
 
-SPLIT = "_shard int, block binary"
+SPLIT = "shard int, block binary"
 CERTIFIED = (
     "rounds bigint, loss double, comparator double, bound double, slack double, holds boolean"
 )
@@ -45,8 +46,9 @@ def checked_shards(shards: Any) -> int:
 def shard_column(key: str, shards: int) -> Any:
     """The shard of a key, as a column of Spark."""
     functions = module("pyspark.sql.functions", "noregret.adapters.spark")
-    text = functions.col(key).cast("string").cast("binary")
-    return functions.pmod(functions.crc32(text), functions.lit(shards)).cast("int").alias("_shard")
+    text = functions.col(quoted(key)).cast("string").cast("binary")
+    shard = functions.pmod(functions.crc32(text), functions.lit(shards)).cast("int")
+    return functions.coalesce(shard, functions.lit(0)).alias("shard")  # null keys go somewhere
 
 
 def shards_of(keys: Iterable[Any], shards: int) -> Integers:
@@ -72,7 +74,7 @@ def _resharded(shards: int, batches: Iterable[Any]) -> Iterator[Any]:
     for block in _listed(batches):
         places, blocks = zip(*_split(Fleet.from_bytes(block), shards))
         parts = [arrow.array(places, arrow.int32()), arrow.array(blocks, arrow.binary())]
-        yield arrow.RecordBatch.from_arrays(parts, ["_shard", "block"])
+        yield arrow.RecordBatch.from_arrays(parts, ["shard", "block"])
 
 
 def _split(fleet: Fleet, shards: int) -> list[tuple[int, bytes]]:

@@ -25,7 +25,7 @@ from noregret.inputs.values import (
 )
 from noregret.types import Matrix, Table, Vector
 
-__all__ = ["Columns", "Rows", "given_names"]
+__all__ = ["Columns", "Rows", "quoted"]
 
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = (*WHOLE, "boolean", "float", "double")
@@ -83,8 +83,8 @@ class Columns:
             )
         if not vectors and width is not None:
             raise InputError("width is for one column of vectors: leave it out")
-        names = given_names("features", features)
-        order = given_names("order_by", order_by) if order_by else ()
+        names = _names("features", features)
+        order = _names("order_by", order_by) if order_by else ()
         types = {field.name: field.dataType.simpleString() for field in df.schema.fields}
         wide = tuple(f"array<{kind}>" for kind in ("float", "double"))
         for name in names:
@@ -103,6 +103,10 @@ class Columns:
     def used(self) -> list[str]:
         """Every column, once."""
         return list(dict.fromkeys([*self.kept, *self.features]))
+
+    def chosen(self, df: Any, *more: Any) -> Any:
+        """A DataFrame of these columns alone, after some more."""
+        return df.select(*more, *map(quoted, self.used))
 
     @property
     def kept(self) -> list[str]:
@@ -132,7 +136,7 @@ class Columns:
         for i in sorted(doubtful):
             message = self._complaint(batch, i)
             if message is not None:
-                wrong[i] = f"{self._where(batch, i, place.format(first + i))}: {message}"
+                wrong[i] = f"{self.where(batch, i, place.format(first + i))}: {message}"
         keys = None if self.key is None else _keys(_named(batch, self.key))
         return Rows(keys, X, y, wrong)
 
@@ -161,7 +165,8 @@ class Columns:
                 "give every row as many"
             )
 
-    def _where(self, batch: Any, i: int, place: str) -> str:
+    def where(self, batch: Any, i: int, place: str = "") -> str:
+        """Which row it is: by its key and its order, if it has them."""
         if self.key is None:
             return place
         key = abbreviated(_named(batch, self.key)[i].as_py())
@@ -169,7 +174,12 @@ class Columns:
         return f"key {key}, row with {', '.join(order)}" if order else f"key {key}"
 
 
-def given_names(field: str, names: Sequence[str] | str) -> tuple[str, ...]:
+def quoted(name: str) -> str:
+    """A name as Spark's expressions have it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _names(field: str, names: Sequence[str] | str) -> tuple[str, ...]:
     """Names of columns, as a tuple without repetitions."""
     taken = (names,) if isinstance(names, str) else tuple(names)
     if not taken or not all(isinstance(name, str) for name in taken):

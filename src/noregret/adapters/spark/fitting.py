@@ -78,7 +78,7 @@ def fit(
     """
     columns = Columns.of(df, features, target, width=width)
     empty = _empty(learner, columns)
-    blocks = df.select(columns.used).mapInArrow(partial(_learn, columns, empty), BLOCKS).rdd
+    blocks = columns.chosen(df).mapInArrow(partial(_learn, columns, empty), BLOCKS).rdd
     parts = blocks.getNumPartitions()
     while parts > FAN:  # a shuffle of kilobytes at each step
         parts = -(-parts // FAN)

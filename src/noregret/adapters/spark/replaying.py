@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from noregret.adapters.spark.blocks import certificates, to_fleet
-from noregret.adapters.spark.columns import Columns, Rows
+from noregret.adapters.spark.columns import Columns, Rows, quoted
 from noregret.declare.extras import module
 from noregret.errors import InputError, abbreviated
 from noregret.fleet.fleet import Fleet
 from noregret.types import Integers, Vector
 
-__all__ = ["SparkReplay", "checked_bad_rows", "replay", "result_schema", "rounds"]
+__all__ = ["SparkReplay", "checked_bad_rows", "replay", "result_schema", "results", "rounds"]
 
 RESERVED = ("forecast", "error", "block")
 
@@ -100,9 +100,10 @@ def replay(
     checked_bad_rows(bad_rows)
     Fleet(learner)  # which says what is wrong with it
     schema = result_schema(df, columns) + ", block binary"
-    spread = df.select(columns.used)
-    spread = spread.repartition(key) if partitions is None else spread.repartition(partitions, key)
-    ordered = spread.sortWithinPartitions(key, *columns.order, *columns.features, target)
+    spread, by = columns.chosen(df), quoted(key)
+    spread = spread.repartition(by) if partitions is None else spread.repartition(partitions, by)
+    order = (*columns.order, *columns.features, target)
+    ordered = spread.sortWithinPartitions(by, *map(quoted, order))
     run = partial(_replay, columns, learner, bad_rows == "fail")
     return SparkReplay(ordered.mapInArrow(run, schema))
 
@@ -119,7 +120,7 @@ def result_schema(df: Any, columns: Columns) -> str:
         if name in RESERVED:
             raise InputError(f"column {name!r}: results have a column of that name, rename it")
     types = {field.name: field.dataType.simpleString() for field in df.schema.fields}
-    kept = [f"`{name}` {types[name]}" for name in columns.kept]
+    kept = [f"{quoted(name)} {types[name]}" for name in columns.kept]
     return ", ".join([*kept, "forecast double", "error string"])
 
 
@@ -145,20 +146,23 @@ def rounds(
     return forecast, errors
 
 
+def results(columns: Columns, batch: Any, forecast: Vector, errors: list[Any]) -> Any:
+    """A batch of results: key, order, target, forecast and error."""
+    arrow = module("pyarrow", "noregret.adapters.spark")
+    kept = [batch.column(batch.schema.get_field_index(name)) for name in columns.kept]
+    wrong = np.array([message is not None for message in errors], dtype=bool)
+    found = [arrow.array(forecast, mask=wrong), arrow.array(errors, arrow.string())]
+    return arrow.RecordBatch.from_arrays([*kept, *found], [*columns.kept, "forecast", "error"])
+
+
 def _replay(columns: Columns, learner: Any, strict: bool, batches: Iterable[Any]) -> Iterator[Any]:  # noqa: FBT001
     """On an executor: one partition through one fleet, and its state at the end."""
     arrow = module("pyarrow", "noregret.adapters.spark")
-    fleet, names, last = Fleet(learner, threads=1), columns.kept, None
+    fleet, found = Fleet(learner, threads=1), None
     for batch in batches:
-        forecast, errors = rounds(columns, fleet, columns.read(batch), strict)
-        wrong = np.array([message is not None for message in errors], dtype=bool)
-        kept = [batch.column(batch.schema.get_field_index(name)) for name in names]
-        found = [arrow.array(forecast, mask=wrong), arrow.array(errors, arrow.string())]
-        none = arrow.nulls(batch.num_rows, arrow.binary())
-        titles = [*names, "forecast", "error", "block"]
-        last = arrow.RecordBatch.from_arrays([*kept, *found, none], titles)
-        yield last
-    if last is not None and len(fleet):
-        ends = [arrow.nulls(1, column.type) for column in last.columns[:-1]]
+        found = results(columns, batch, *rounds(columns, fleet, columns.read(batch), strict))
+        yield found.append_column("block", arrow.nulls(batch.num_rows, arrow.binary()))
+    if found is not None and len(fleet):
+        ends = [arrow.nulls(1, column.type) for column in found.columns]
         block = arrow.array([fleet.to_bytes()], arrow.binary())
-        yield arrow.RecordBatch.from_arrays([*ends, block], last.schema.names)
+        yield arrow.RecordBatch.from_arrays([*ends, block], [*found.schema.names, "block"])

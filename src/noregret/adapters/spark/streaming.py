@@ -12,14 +12,14 @@ from datetime import timedelta
 from typing import Any
 
 from noregret.adapters.spark.blocks import checked_shards, initial_blocks, shard_column
-from noregret.adapters.spark.columns import KEYS, WHOLE, Columns
+from noregret.adapters.spark.columns import WHOLE, Columns
+from noregret.adapters.spark.packets import PACKED, packets, rows_in
 from noregret.adapters.spark.replaying import checked_bad_rows, result_schema
-from noregret.adapters.spark.shard import NO_KEY, NO_TARGET, NO_TIME, Shard
-from noregret.declare.extras import module
+from noregret.adapters.spark.shard import Shard
 from noregret.errors import InputError, abbreviated
 from noregret.fleet.fleet import Fleet
 
-__all__ = ["SETTINGS", "SHARDS", "stream"]
+__all__ = ["SETTINGS", "SHARDS", "span", "stream"]
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 SETTINGS = {
@@ -81,7 +81,7 @@ def stream(
     checked_bad_rows(bad_rows)
     checked_shards(shards)
     Fleet(learner)  # which says what is wrong with it
-    result_schema(df, columns)
+    schema = result_schema(df, columns)
     types = {field.name: field.dataType.simpleString() for field in df.schema.fields}
     timed = types[order_by] == "timestamp"
     if not timed and types[order_by] not in WHOLE:
@@ -96,29 +96,21 @@ def stream(
             "(noregret.adapters.spark.SETTINGS has it)"
         )
     late, expiry = (
-        _span(name, value, timed=timed)
+        span(name, value, timed=timed)
         for name, value in (("late_after", late_after), ("expire_after", expire_after))
     )
-    shard = Shard(columns, learner, shards, bad_rows == "fail", timed, late, expiry)
+    shard = Shard(columns, learner, shards, bad_rows == "fail", late, expiry)
     begun = None
     if initial is not None:
-        begun = initial_blocks(df.sparkSession, initial, shards).groupBy("_shard")
-    found = (
-        df.select(*_sent(columns, types, shards, timed=timed))
-        .groupBy("_shard")
-        .transformWithStateInPandas(
-            shard,
-            f"`{key}` {types[key]}, `{order_by}` bigint, `{target}` {types[target]}, "
-            "_nulls int, forecast double, error string",
-            "Append",
-            "None",
-            begun,
-        )
+        begun = initial_blocks(df.sparkSession, initial, shards).groupBy("shard")
+    sent = columns.chosen(df, shard_column(key, shards)).mapInArrow(packets, PACKED)
+    found = sent.groupBy("shard").transformWithStateInPandas(
+        shard, "packet binary", "Append", "None", begun
     )
-    return found.select(*_received(columns, types, timed=timed))
+    return found.mapInArrow(rows_in, schema)
 
 
-def _span(name: str, value: timedelta | int | None, *, timed: bool) -> int | None:
+def span(name: str, value: timedelta | int | None, *, timed: bool) -> int | None:
     """How long, in the units of the column of times."""
     if value is None:
         return None
@@ -128,40 +120,3 @@ def _span(name: str, value: timedelta | int | None, *, timed: bool) -> int | Non
         return value
     kind = "a timedelta" if timed else "a whole number"
     raise InputError(f"{name} = {abbreviated(value)}: give {kind} >= 0, as order_by is")
-
-
-def _sent(columns: Columns, types: dict[str, str], shards: int, *, timed: bool) -> list[Any]:
-    """What goes to the shards: numbers and words without nulls, and where there were some."""
-    f = module("pyspark.sql.functions", "noregret.adapters.spark")
-    key, order, target = str(columns.key), columns.order[0], columns.target
-    nulls = f.lit(0)
-    for name, bit in ((key, NO_KEY), (order, NO_TIME), (target, NO_TARGET)):
-        nulls += f.when(f.col(_quoted(name)).isNull(), bit).otherwise(0)
-    missing = [f.when(f.col(_quoted(name)).isNull(), f.lit(name)) for name in columns.features]
-    sent = [shard_column(key, shards), nulls.alias("_nulls"), f.coalesce(*missing).alias("_missing")]
-    for name in columns.used:
-        column = f.col(_quoted(name))
-        if name == order:
-            column = f.unix_micros(column) if timed else column.cast("bigint")
-        if types[name] in (*KEYS, "boolean") or name == order:
-            zero = {"string": "", "boolean": False}.get(types[name], 0)
-            column = f.coalesce(column, f.lit(zero).cast(types[name] if name != order else "bigint"))
-        sent.append(column.alias(name))
-    return sent
-
-
-def _received(columns: Columns, types: dict[str, str], *, timed: bool) -> list[Any]:
-    """What comes back, with its nulls and its own times."""
-    f = module("pyspark.sql.functions", "noregret.adapters.spark")
-    bits = {columns.key: NO_KEY, columns.order[0]: NO_TIME, columns.target: NO_TARGET}
-    found = []
-    for name in columns.kept:
-        column = f.col(_quoted(name))
-        if name == columns.order[0]:
-            column = f.timestamp_micros(column) if timed else column.cast(types[name])
-        found.append(f.when(f.col("_nulls").bitwiseAND(bits[name]) == 0, column).alias(name))
-    return [*found, "forecast", "error"]
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
