@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT / "tests" / "adapters" / "spark"))
 from spark_session import started  # noqa: E402
 
 from noregret.adapters import spark  # noqa: E402
+from noregret.adapters.spark.streaming import SHARDS  # noqa: E402
 
 PAGE = ROOT / "docs" / "scale.md"
 START, END = "<!-- figures: make sparkbench -->", "<!-- end of Spark's figures -->"
@@ -88,8 +89,8 @@ def fit(session: Any, folder: Path) -> list[str]:
     )
     least = {name: float(np.median(taken[1:])) for name, taken in times.items()}
     lines = [
-        f"`fit`, {ROWS:,} rows x {N} in {df.rdd.getNumPartitions()} partitions of a Parquet file; "
-        f"largest relative difference from one learner: {worst:.1e}.",
+        f"`fit`, {ROWS:,} rows x {N} in {df.rdd.getNumPartitions()} partitions of Parquet files:",
+        f"the largest relative difference from one learner is {worst:.1e}.",
         "",
         "| | seconds | spark.fit takes |",
         "|---|---|---|",
@@ -114,7 +115,7 @@ class OneKey:
     def close(self) -> None:
         pass
 
-    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: ARG002
         import pandas as pd
 
         frame = pd.concat(list(rows)).sort_values("at")
@@ -171,12 +172,12 @@ def stream(session: Any, folder: Path) -> list[str]:
     rng = np.random.default_rng(0)
     sharded = [rng.permutation(KEYS) for _ in range(3)]
     alone = [rng.permutation(ALONE) for _ in range(2)]
-    ours = run(session, folder / "ours", sharded, spark.SHARDS)
+    ours = run(session, folder / "ours", sharded, SHARDS)
     theirs = run(session, folder / "theirs", alone, None)
     rate, other = KEYS / ours[-1][0], ALONE / theirs[-1][0]
     return [
-        f"`stream`, one event per key and micro-batch: {KEYS:,} keys in {spark.SHARDS} shards, "
-        f"{rate:,.0f} events/s; one Spark state per key ({ALONE:,} keys, the same learner), "
+        f"`stream`, one event per key and micro-batch: {KEYS:,} keys in {SHARDS} shards,",
+        f"{rate:,.0f} events/s; one Spark state per key ({ALONE:,} keys, the same learner),",
         f"{other:,.0f} events/s: {rate / other:.1f} times as many.",
     ]
 

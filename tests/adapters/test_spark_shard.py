@@ -39,7 +39,7 @@ def shard(kept: Kept, **options: Any) -> Shard:
     given = {"learner": nr.AAR(), "shards": 4, "strict": True}
     given |= {"late_after": None, "expire_after": None, **options}
     made = Shard(COLUMNS, **given)
-    made.init(SimpleNamespace(getValueState=lambda name, schema: kept))
+    made.init(SimpleNamespace(getValueState=lambda *_: kept))
     return made
 
 
@@ -108,7 +108,8 @@ def test_late_rows_are_refused_or_reported_and_teach_nothing() -> None:
         ("s", 89, 1.0, 2.0, 9.0),
         ("s", 90, 1.0, 3.0, 1.0),
     )
-    why = "key 's', row with at = 89: late: 11 behind the newest row of its shard, and late_after = 10"
+    why = "key 's', row with at = 89: late: 11 behind the newest row of its shard, and late_after"
+    why += " = 10"
     kept = Kept()
     run(shard(kept, late_after=10), batch(first))
     before = kept.value
@@ -212,5 +213,5 @@ def test_spans_are_in_the_units_of_the_times() -> None:
     assert span("late_after", timedelta(seconds=2), timed=True) == 2_000_000
     assert span("late_after", 7, timed=False) == 7
     for value, timed in ((7, True), (timedelta(1), False), (timedelta(-1), True), (-1, False)):
-        with pytest.raises(InputError, match="expire_after = .* as order_by is"):
+        with pytest.raises(InputError, match=r"expire_after = .* as order_by is"):
             span("expire_after", value, timed=timed)

@@ -23,7 +23,7 @@ SCHEMA = "a double, b double, c double, shop bigint, at bigint, y double"
 SHARDS = 16
 
 
-def pausing(here: Path, at: int, end: bool, batches: Iterator[Any]) -> Iterator[Any]:  # noqa: FBT001
+def pausing(here: Path, at: int, end: bool, batches: Iterator[Any]) -> Iterator[Any]:
     """Pass batches on; stop for good when a row of that time has come, or when all have."""
     seen = False
     for batch in batches:

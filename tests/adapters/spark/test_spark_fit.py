@@ -75,7 +75,7 @@ def test_learners_that_do_not_merge_say_so(session: Any, learner: Any, why: str)
 def test_a_wrong_row_ends_the_job_by_name(session: Any) -> None:
     rows = [(1.0, 3.0)] * 3 + [(float("nan"), 1.0)]
     df = session.createDataFrame(rows, "a double, y double").coalesce(1)
-    with pytest.raises(Exception) as refusal:  # noqa: B017, PT011  # Spark's, around ours
+    with pytest.raises(Exception) as refusal:  # Spark's, around ours
         spark.fit(df, ["a"], "y", nr.AAR())
     assert "row 3 of partition 0: X['a'] = nan: only finite numbers" in str(refusal.value)
 

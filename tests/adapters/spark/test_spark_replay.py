@@ -74,7 +74,7 @@ WRONG = [
 def test_a_wrong_row_ends_the_job_by_key_and_row(session: Any) -> None:
     schema = "shop string, day int, x double, y double"
     df = session.createDataFrame([("a", 1, 1.0, 1.0), WRONG[0][0]], schema)
-    with pytest.raises(Exception) as refusal:  # noqa: B017, PT011  # Spark's, around ours
+    with pytest.raises(Exception) as refusal:  # Spark's, around ours
         spark.replay(df, "shop", ["x"], "y", "day", nr.AAR()).forecasts.collect()
     assert WRONG[0][1] in str(refusal.value)
 

@@ -36,5 +36,5 @@ def expected(frame: Any) -> tuple[Any, nr.Fleet]:
 def same_states(one: nr.Fleet, other: nr.Fleet) -> bool:
     """Whether two fleets know the same keys, to the last bit."""
     return sorted(one.keys()) == sorted(other.keys()) and all(
-        one[key].to_bytes() == other[key].to_bytes() for key in one.keys()
+        one[key].to_bytes() == other[key].to_bytes() for key in one
     )

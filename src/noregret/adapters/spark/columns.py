@@ -12,17 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from noregret._native.layout import EXACT_INTEGER, LARGEST_FEATURE, LARGEST_OUTCOME
 from noregret.errors import FeatureError, InputError, suggestion
 from noregret.inputs.tables import Frame
-from noregret.inputs.values import (
-    EXACT_INTEGER,
-    LARGEST_FEATURE,
-    LARGEST_OUTCOME,
-    abbreviated,
-    number,
-    outcome,
-    within,
-)
+from noregret.inputs.values import abbreviated, number, outcome, within
 from noregret.types import Matrix, Table, Vector
 
 __all__ = ["Columns", "Rows", "quoted"]

@@ -7,6 +7,7 @@ whatever it holds, with its types and its nulls.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def packets(batches: Iterable[Any]) -> Iterator[Any]:
         )
         cuts = [0, *(np.flatnonzero(np.diff(shards[order])) + 1).tolist(), len(order)]
         places = shards[order[cuts[:-1]]] if len(order) else []
-        found = [packed(sorted_rows.slice(i, j - i)) for i, j in zip(cuts, cuts[1:]) if j > i]
+        found = [packed(sorted_rows.slice(i, j - i)) for i, j in pairwise(cuts) if j > i]
         columns = [arrow.array(places, arrow.int32()), arrow.array(found, arrow.binary())]
         yield arrow.RecordBatch.from_arrays(columns, ["shard", "packet"])
 

@@ -1,4 +1,4 @@
-"""What Spark calls for every shard of a stream that has rows: a `StatefulProcessor` by its methods."""
+"""What Spark calls for each shard of a stream that has rows: its `StatefulProcessor`."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ class Shard:
     def close(self) -> None:
         """Spark's: nothing is open."""
 
-    def handleInitialState(self, key: Any, initialState: Any, timerValues: Any) -> None:  # noqa: N802, N803, ARG002
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: Any) -> None:  # noqa: ARG002
         """Spark's: blocks of the fleet to go on from."""
         fleet, newest = self._opened()
         for block in initialState["block"]:
             fleet.merge(Fleet.from_bytes(bytes(block)))
         self.state.update((fleet.to_bytes(), newest, self.shards))
 
-    def handleExpiredTimer(self, key: Any, timerValues: Any, info: Any) -> Iterator[Any]:  # noqa: N802, N803, ARG002
+    def handleExpiredTimer(self, key: Any, timerValues: Any, info: Any) -> Iterator[Any]:  # noqa: ARG002
         """Spark's: no timers are set."""
         return iter(())
 
-    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803, ARG002
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002
         """Spark's: learn the rows of a micro-batch, and give their forecasts."""
         pandas = module("pandas", "noregret.adapters.spark")
         batch = opened(bytes(packet) for frame in rows for packet in frame["packet"])
