@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Listed",
     "as_json",
+    "columns",
     "counted",
     "data_options",
     "encoding_of",

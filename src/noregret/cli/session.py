@@ -228,7 +228,7 @@ class Session:
                         self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]) + self.shift, True
-                progress.tell(self.rows, self.players[0])
+                progress.tell(self._how_far)
                 if saving is not None and saving.due(self.rows):
                     saving.store(self, output)
                 if self.stop.signal and not self.source.live:  # what a pipe gave is gone from it
@@ -237,6 +237,9 @@ class Session:
             progress.close()
             if saving is not None and whole and self.rows > saving.rows:
                 saving.store(self, output)
+
+    def _how_far(self, seconds: float) -> str:
+        return show.progress(self.rows, seconds, self.players[0])
 
     def _pieces(self, saving: Saving | None) -> Iterator[Piece]:
         """The pieces; waiting for the next one may be interrupted."""

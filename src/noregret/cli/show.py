@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from noregret.certificates import Certificate
     from noregret.running.player import Player
 
-__all__ = ["Progress", "certificates", "console", "contest", "count", "exit_code", "grid", "number"]
+__all__ = [
+    "Progress",
+    "certificates",
+    "console",
+    "contest",
+    "count",
+    "exit_code",
+    "grid",
+    "number",
+    "progress",
+]
 
 ROUNDING = 1e-9  # of the largest side of a theorem
 SLOW = 10.0  # seconds after which a run without a terminal says how far it is, and then
@@ -146,15 +156,16 @@ class Progress:
             self.task = self.bar.add_task("forecasting", total=None, words="")
             self.bar.start()
 
-    def tell(self, rounds: int, player: Player) -> None:
-        """How far it is."""
+    def tell(self, words: Callable[[float], str]) -> None:
+        """How far it is, in words about so many seconds."""
         now = perf_counter()
         if self.bar is not None:
-            self.bar.update(self.task, words=progress(rounds, now - self.begin, player))
+            self.bar.update(self.task, words=words(now - self.begin))
         elif self.due is not None and now > self.due:
             self.due = now + AGAIN
-            words = progress(rounds, now - self.begin, player)
-            sys.stderr.write(f"noregret: {words} after {now - self.begin:,.0f} s\n")
+            sys.stderr.write(
+                f"noregret: {words(now - self.begin)} after {now - self.begin:,.0f} s\n"
+            )
             sys.stderr.flush()
 
     def close(self) -> None:

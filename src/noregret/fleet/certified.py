@@ -1,14 +1,14 @@
 """The certificates of a fleet: one line per key, and their sum.
 
-Both sides of a theorem add over keys: each key's loss is bounded by its own comparator and price, so
-the fleet's loss is bounded by their sums.  The fleet is compared with a best expert per key.
+Both sides of a theorem add over keys: each key's loss is bounded by its own comparator and price,
+so the fleet's loss is bounded by their sums.  The fleet is compared with a best expert per key.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from noregret.errors import InputError, abbreviated, suggestion
 from noregret.fleet.keys import Keys
 from noregret.fleet.loose import Loose
 from noregret.fleet.packed import Packed
+from noregret.fleet.packing import drift_of
 from noregret.gaussian.facts import StreamFacts
 from noregret.gaussian.ledger import totals
 from noregret.gaussian.theorems import theorems_of
@@ -28,14 +29,15 @@ from noregret.types import Integers, Vector
 __all__ = ["Certificates", "certified"]
 
 COLUMNS = ("rounds", "loss", "comparator", "bound", "slack")
+ARRAYS = ("rounds", "loss", "comparator", "bound", "allowance", "holds")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificates:
     """One line per key: what it paid, the best expert in hindsight, and the bound of its theorem.
 
-    bound and slack are NaN where the theorem does not speak; `holds` is then None.  `as_dict` is for
-    pandas.DataFrame, polars.DataFrame and pyarrow.table.
+    bound and slack are NaN where the theorem does not speak; `holds` is then None.  `as_dict` is
+    for pandas.DataFrame, polars.DataFrame and pyarrow.table.
     """
 
     name: str
@@ -80,10 +82,9 @@ class Certificates:
         column = getattr(self, by).astype(np.float64)
         failed = np.array([held is False for held in self.holds], dtype=bool)
         order = np.lexsort((column if by == "slack" else -column, ~failed))[:count]
-        parts = (getattr(self, n)[order] for n in ("rounds", "loss", "comparator", "bound"))
         keys: Any = [self.keys[i] for i in order.tolist()]
-        more = self.allowance[order], self.holds[order]
-        return Certificates(self.name, self.kind, self.statement, keys, *parts, *more)
+        arrays = {name: getattr(self, name)[order] for name in ARRAYS}
+        return replace(self, keys=keys, **arrays)
 
     def total(self) -> Certificate:
         """All lines added up."""
@@ -117,16 +118,11 @@ def certified(store: Packed | Loose, keys: Keys, where: Integers, *, audit: bool
         bound = math.nan if c.bound is None else c.bound
         lines.append((c.rounds, c.loss, c.comparator, bound, c.allowance, c.holds))
         name, kind, statement = c.name, c.kind, c.statement
-    columns = list(zip(*lines, strict=True)) or [()] * 6
-    return Certificates(
-        name,
-        kind,
-        statement,
-        keys if isinstance(keys, list) else keys.tolist(),
-        np.array(columns[0], dtype=np.int64),
-        *(np.array(column, dtype=np.float64) for column in columns[1:5]),
-        np.array(columns[5], dtype=object),
-    )
+    columns = list(zip(*lines, strict=True)) or [()] * len(ARRAYS)
+    kinds = np.int64, np.float64, np.float64, np.float64, np.float64, object
+    arrays: Any = dict(zip(ARRAYS, map(np.array, columns, kinds), strict=True))
+    named: Any = keys if isinstance(keys, list) else keys.tolist()
+    return Certificates(name, kind, statement, named, **arrays)
 
 
 def _audited(store: Packed | Loose, where: Integers) -> Iterator[Certificate]:
@@ -146,7 +142,7 @@ def _booked(store: Packed, where: Integers) -> Iterator[Certificate]:
                 totals=totals(ledger),
                 features=packing.features,
                 prior_precision=plan.prior_precision,
-                prior_var=1.0 / plan.prior_precision + float(plan.drift) * rounds,  # type: ignore[arg-type]
+                prior_var=1.0 / plan.prior_precision + drift_of(plan) * rounds,
                 drifting=packing.drifts,
                 rule=plan.rule.code,
                 noise_var=plan.rule.noise_var,

@@ -2,11 +2,11 @@
 
     NRFLEET1 | length of the header | header | keys | zeros | rows | digests
 
-The header is JSON; the learner, its parameters and features are a model file within it, so that what
-can be read here is what can be read there, and nothing is executed.  Rows begin at a multiple of 4,096
-bytes: a file is opened by mapping them, which takes no longer for ten million keys than for ten.  Two
-digests (SHA-256): of all before the rows, checked always, and of the rows, checked for bytes and with
-`verify=True`.
+The header is JSON; the learner, its parameters and features are a model file within it, so that
+what can be read here is what can be read there, and nothing is executed.  Rows begin at a multiple
+of 4,096 bytes: a file is opened by mapping them, which takes no longer for ten million keys than
+for ten.  Two digests (SHA-256): of all before the rows, checked always, and of the rows, checked
+for bytes and with `verify=True`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def restored(data: Any) -> Fleet:
     """The fleet of these bytes, which are checked whole."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise SnapshotError("a fleet is stored as bytes: give what to_bytes has made")
-    return _read(memoryview(data), lambda rows: np.array(rows), verify=True)
+    return _read(memoryview(data), np.array, verify=True)
 
 
 def opened(path: Any, *, verify: bool) -> Fleet:
@@ -193,7 +193,7 @@ def _fleet(
     named = _read_keys(keys, count, texts=schema["texts"])
     if count:
         fleet._index = index_for(named)
-        if len(np.unique(fleet._index.give(named))) != count:  # type: ignore[arg-type]
+        if len(np.unique(fleet._index.give(named))) != count:
             raise _damaged("two of its keys are the same")
     store = fleet._store
     if isinstance(store, Loose):

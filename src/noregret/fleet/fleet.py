@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
 
-from noregret._native.fleet import Texts
 from noregret.certificates import Certificate
 from noregret.errors import InputError, MergeError, NumericalError, abbreviated
 from noregret.fleet.certified import Certificates, certified
-from noregret.fleet.keys import Index, Keys, index_for, read_keys, settled
-from noregret.fleet.loose import Loose
-from noregret.fleet.packed import Packed, plan_of
-from noregret.learner.locks import new_lock
-from noregret.learner.saving import ours
+from noregret.fleet.keyed import Keyed
+from noregret.fleet.keys import Keys, index_for, read_keys, settled
+from noregret.fleet.replay import FleetReplay, Part, replay
 from noregret.types import Integers, Outcomes, Table, Vector
 
 __all__ = ["Fleet"]
@@ -27,11 +23,12 @@ __all__ = ["Fleet"]
 PLACE = re.compile(r"^(?:row |X\[|y\[|X\[[^]]*\]\[)(\d+)")
 
 
-class Fleet:
+class Fleet(Keyed):
     """One learner per key, for thousands to tens of millions of keys; one call per tick.
 
-    `Fleet(learner)` gives every key a learner with the parameters of `learner`, which itself is never
-    taught.  A key is met when it first occurs; keys are texts or whole numbers, all of one kind.
+    `Fleet(learner)` gives every key a learner with the parameters of `learner`, which itself is
+    never taught.  A key is met when it first occurs; keys are texts or whole numbers, all of one
+    kind.
 
     The calls, which are a contract (others build on them):
 
@@ -50,10 +47,11 @@ class Fleet:
     A call that is refused changes nothing, to the last bit, and names key, row, field and value.
     Forecasts and states are those of separate learners, bit for bit.
 
-    Ridge, AAR and BayesianRidge in weight space, with or without a drift that is a number, have their
-    states in compiled arrays (`fleet.compiled`).  Cost: 3.5 n^2 flops per row on as many threads as
-    `threads` says.  Memory per key: 8 (n (n + 3)/2 + 31) bytes, 600 at n = 8, and 13 to 19 for the key
-    and its place, texts beside.  Any other learner is an object of its own in a plain loop.
+    Ridge, AAR and BayesianRidge in weight space, with or without a drift that is a number, have
+    their states in compiled arrays (`fleet.compiled`).  Cost: 3.5 n^2 flops per row on as many
+    threads as `threads` says.  Memory per key: 8 (n (n + 3)/2 + 31) bytes, 600 at n = 8, and 13 to
+    19 for the key and its place, texts beside.  Any other learner is an object of its own in a
+    plain loop.
 
     >>> import numpy as np, noregret as nr
     >>> fleet = nr.Fleet(nr.AAR())
@@ -65,32 +63,15 @@ class Fleet:
     True
     """
 
-    __slots__ = ("_clock", "_index", "_learner", "_lock", "_store")
-
-    def __init__(self, learner: Any, *, threads: int | None = None) -> None:
-        if not ours(learner) or not hasattr(learner, "learn_one"):
-            raise InputError(
-                f"learner = {abbreviated(learner)}: give a learner of noregret, such as nr.AAR()"
-            )
-        if learner.__sklearn_is_fitted__():
-            raise InputError(
-                f"learner = {abbreviated(learner)} has learned something, which every key would count "
-                "as its own: give one that has not, as sklearn.base.clone makes it"
-            )
-        plan = plan_of(learner)
-        self._lock = new_lock()
-        self._learner = learner
-        self._index: Index | None = None
-        self._clock = 0.0
-        self._store: Packed | Loose
-        self._store = Loose(learner) if plan is None else Packed(learner, plan, _threads(threads))
+    __slots__ = ()
 
     # Rounds ---------------------------------------------------------------------------------
 
     def round(self, keys: Any, X: Table, y: Outcomes, *, now: float | None = None) -> Vector:
         """Forecast every row, then learn it; each row sees only the past of its key.
 
-        `now` is the time of the call by a clock of yours, for `expire`; without it calls are counted.
+        `now` is the time of the call by a clock of yours, for `expire`; without it calls are
+        counted.
 
         >>> import noregret as nr
         >>> fleet = nr.Fleet(nr.Ridge())
@@ -118,17 +99,17 @@ class Fleet:
             space, xs, ys = store.read(X, y)
         _same_length(keys, len(xs))
         mark = store.mark()
-        found = index.find(keys)  # type: ignore[arg-type]
+        found = index.find(keys)
         new = np.flatnonzero(found < 0)
         if new.size:
-            found[new] = index.give(_some(keys, new))  # type: ignore[arg-type]
+            found[new] = index.give(_some(keys, new))
             fresh = np.unique(found[new])
         try:
             store.settle(space)
             if new.size:
                 store.reserve(int(fresh[-1]) + 1)
             with _naming(keys):
-                forecasts = store.learn(found, xs, ys, clock)
+                forecasts: Vector = store.learn(found, xs, ys, clock)
         except BaseException:
             store.back(mark)
             if new.size:
@@ -150,147 +131,36 @@ class Fleet:
             with _naming(read):
                 xs, beyond = self._store.known(X)
                 _same_length(read, len(xs))
-                return self._store.predict(index.find(read), xs, beyond)  # type: ignore[arg-type]
+                forecasts: Vector = self._store.predict(index.find(read), xs, beyond)
+        return forecasts
 
-    def _time(self, now: float | None) -> float:
-        if now is None:
-            return self._clock + 1.0
-        if not isinstance(now, int | float | np.number) or not self._clock <= now < np.inf:
-            raise InputError(
-                f"now = {abbreviated(now)}: give a finite number that is not before the last, "
-                f"{self._clock!r}"
-            )
-        return float(now)
+    def replay(
+        self,
+        data: Any,
+        *,
+        key: str,
+        target: str,
+        features: Sequence[str] | None = None,
+        query: str | None = None,
+        each: Callable[[Part, Vector], object] | None = None,
+    ) -> FleetReplay:
+        """Forecast and learn all rows of a frame, of Arrow batches or of a file, in their order.
 
-    # Keys -----------------------------------------------------------------------------------
+        data : a frame of pandas, Polars or Arrow; whatever streams Arrow batches (a relation of
+            DuckDB, a reader); or the name of a Parquet, Arrow, CSV or JSON lines file, or
+            "duckdb:file.db" with a query.  Files and streams are read in bounded memory.
+        key, target, features : columns; features are all others where none are named.
+        each : called with every `Part` and its forecasts.
 
-    @property
-    def learner(self) -> Any:
-        """The learner whose parameters every key has; it has learned nothing."""
-        return self._learner
+        A frame is learned whole or not at all, a file piece by piece.  Rows without an outcome are
+        forecast and not learned.  Keys of CSV, JSON lines and databases are texts.
 
-    @property
-    def compiled(self) -> bool:
-        """Whether states are in compiled arrays, and not objects in a plain loop."""
-        return isinstance(self._store, Packed)
-
-    def __len__(self) -> int:
-        return 0 if self._index is None else self._index.size()
-
-    def __repr__(self) -> str:
-        return f"Fleet({self._learner!r}) of {len(self)} keys"
-
-    def __contains__(self, key: object) -> bool:
-        with self._lock:
-            return self._slot(key) >= 0
-
-    def __iter__(self) -> Iterator[int | str]:
-        return iter(self.keys())
-
-    def keys(self) -> list[int] | list[str]:
-        """All keys, in the order of their slots: that in which they came while none was dropped.
-
-        >>> import noregret as nr
-        >>> fleet = nr.Fleet(nr.AAR())
-        >>> fleet.learn([9, 4], [[1.0], [1.0]], [0.0, 1.0])
-        >>> fleet.keys()
-        [9, 4]
+        >>> import noregret as nr, pandas as pd
+        >>> sales = pd.DataFrame({"shop": ["a", "b", "a"], "one": 1.0, "units": [2.0, 5.0, 2.0]})
+        >>> nr.Fleet(nr.AAR()).replay(sales, key="shop", target="units").forecast
+        array([0.        , 0.        , 0.66666667])
         """
-        with self._lock:
-            found = self._keys(self._slots())
-        return found if isinstance(found, list) else found.tolist()
-
-    def _slots(self) -> Integers:
-        return np.zeros(0, np.int64) if self._index is None else self._index.taken()
-
-    def _keys(self, where: Integers) -> Keys:
-        return [] if self._index is None else self._index.keys(where)
-
-    def _slot(self, key: object) -> int:
-        if self._index is None:
-            return -1
-        keys = read_keys([key])
-        if isinstance(keys, list) != isinstance(self._index, Texts):
-            return -1
-        return int(self._index.find(keys)[0])  # type: ignore[arg-type]
-
-    def _found(self, keys: Keys) -> Integers:
-        """The slots of keys that are there."""
-        if self._index is None and len(keys):
-            raise KeyError(keys[0] if isinstance(keys, list) else int(keys[0]))
-        where = settled(self._index, keys).find(keys)  # type: ignore[arg-type]
-        if (where < 0).any():
-            lost = keys[int(np.argmin(where))]
-            raise KeyError(lost if isinstance(lost, str) else int(lost))
-        return where
-
-    def __getitem__(self, key: object) -> Any:
-        """The learner of a key, as it is now; a copy that goes its own way."""
-        with self._lock:
-            slot = self._slot(key)
-            if slot < 0:
-                raise KeyError(key)
-            return self._store.learner(slot)
-
-    def __setitem__(self, key: object, learner: Any) -> None:
-        """Let a key go on from a copy of a learner with the parameters of the fleet's."""
-        with self._lock:
-            if type(learner) is not type(self._learner):
-                raise InputError(
-                    f"fleet[{key!r}] = {abbreviated(learner)}: give a learner like {self._learner!r}"
-                )
-            keys = read_keys([key])
-            index = settled(self._index, keys)
-            state = self._store.fits(learner, key)
-            slot = int(index.give(keys)[0])  # type: ignore[arg-type]
-            self._store.reserve(slot + 1)
-            self._store.put(slot, state, self._clock)
-            self._index = index
-
-    def __delitem__(self, key: object) -> None:
-        self.drop([key])
-
-    def drop(self, keys: Any) -> None:
-        """Forget some keys; one that is not there is a KeyError, and nothing is forgotten.
-
-        >>> import noregret as nr
-        >>> fleet = nr.Fleet(nr.AAR())
-        >>> fleet.learn(["a", "b"], [[1.0], [1.0]], [0.0, 1.0])
-        >>> fleet.drop(["a"])
-        >>> fleet.keys()
-        ['b']
-        """
-        with self._lock:
-            self._forget(np.unique(self._found(read_keys(keys))))
-
-    def _forget(self, where: Integers) -> None:
-        if where.size:
-            assert self._index is not None
-            self._store.clear(where)
-            self._index.drop(where)
-
-    def expire(self, age: float) -> list[int] | list[str]:
-        """Forget the keys whose last round is more than `age` ago; which they were.
-
-        Age is counted in calls that learned, or by the clock that `round(..., now=)` was given.
-
-        >>> import noregret as nr
-        >>> fleet = nr.Fleet(nr.AAR())
-        >>> for day in (1, 2, 3):
-        ...     fleet.learn(["daily"], [[1.0]], [0.0], now=day)
-        ...     if day == 1:
-        ...         fleet.learn(["once"], [[1.0]], [0.0], now=day)
-        >>> fleet.expire(1)
-        ['once']
-        """
-        if not isinstance(age, int | float | np.number) or not age >= 0:
-            raise InputError(f"age = {abbreviated(age)}: give a number >= 0")
-        with self._lock:
-            where = self._slots()
-            old = where[self._clock - self._store.seen(where) > age]
-            gone = self._keys(old)
-            self._forget(old)
-        return gone if isinstance(gone, list) else gone.tolist()
+        return replay(self, data, key=key, target=target, features=features, query=query, each=each)
 
     # Certificates ---------------------------------------------------------------------------
 
@@ -324,10 +194,6 @@ class Fleet:
         return self.certificates().total()
 
     # Bytes and files ------------------------------------------------------------------------
-
-    def _new(self) -> Any:
-        """A learner that has learned nothing."""
-        return type(self._learner)(**self._learner.get_params(deep=False))
 
     def to_bytes(self) -> bytes:
         """The fleet as bytes; `Fleet.from_bytes` reads them back, bit for bit.
@@ -387,8 +253,8 @@ class Fleet:
         keys = self._keys(where)
         if len(keys):
             part._index = index_for(keys)
-            part._index.give(keys)  # type: ignore[arg-type]
-            part._store.insert(np.arange(len(where)), self._store, where)  # type: ignore[arg-type]
+            part._index.give(keys)
+            part._store.insert(np.arange(len(where)), self._store, where)
         return part
 
     def take(self, keys: Any) -> Fleet:
@@ -444,18 +310,21 @@ class Fleet:
             if not len(keys):
                 return self
             index = settled(self._index, keys)
-            here = index.find(keys)  # type: ignore[arg-type]
-            both = np.flatnonzero(here >= 0)
+            here = index.find(keys)
             joined = []
-            for k in both.tolist():
+            for k in np.flatnonzero(here >= 0).tolist():
                 mine = self._store.learner(int(here[k]))
                 joined.append((int(here[k]), mine.merge(copied._store.learner(k))))
-            states = [(slot, self._store.fits(learner, "")) for slot, learner in joined]
-            new = np.flatnonzero(here < 0)
+            new, mark = np.flatnonzero(here < 0), self._store.mark()
+            try:
+                states = [(slot, self._store.fits(learner, "")) for slot, learner in joined]
+                self._store.joint_with(copied._store)
+            except BaseException:
+                self._store.back(mark)
+                raise
             if new.size:
-                self._store.joint_with(copied._store)  # type: ignore[arg-type]
-                at = index.give(_some(keys, new))  # type: ignore[arg-type]
-                self._store.insert(at, copied._store, new)  # type: ignore[arg-type]
+                at = index.give(_some(keys, new))
+                self._store.insert(at, copied._store, new)
             for slot, state in states:
                 self._store.put(slot, state, self._clock)
             self._index, self._clock = index, max(self._clock, copied._clock)
@@ -474,7 +343,7 @@ class Fleet:
         listed = list(fleets)
         if not listed or not all(isinstance(fleet, Fleet) for fleet in listed):
             raise MergeError(f"fleets = {abbreviated(fleets)}: give at least one fleet")
-        whole = listed[0].take(listed[0].keys())
+        whole: Fleet = listed[0].take(listed[0].keys())
         for fleet in listed[1:]:
             whole.merge(fleet)
         return whole
@@ -482,14 +351,6 @@ class Fleet:
 
 def _files() -> Any:
     return import_module("noregret.fleet.file")  # it knows Fleet
-
-
-def _threads(threads: int | None) -> int:
-    if threads is None:
-        return max(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 1)
-    if type(threads) is not int or threads < 1:
-        raise InputError(f"threads = {abbreviated(threads)}: give a whole number >= 1, or None")
-    return threads
 
 
 def _some(keys: Keys, which: Integers) -> Keys:

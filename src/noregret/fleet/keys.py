@@ -6,7 +6,7 @@ NaN, True (which equals 1), 1.0 (which is not "1"), bytes, and texts that UTF-8 
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,43 @@ from noregret.types import Integers
 __all__ = ["Index", "Keys", "index_for", "key_error", "read_keys", "settled"]
 
 Keys: TypeAlias = "Integers | list[str]"
-Index: TypeAlias = Numbers | Texts
 LARGEST = 2**24 - 1  # bytes of a text
+
+
+class Index(Protocol):
+    """From keys of one kind to slots; Numbers and Texts of native/keys.hpp."""
+
+    def find(self, keys: Any, /) -> Integers:
+        """The slot of every key, -1 for one that is new."""
+        ...
+
+    def give(self, keys: Any, /) -> Integers:
+        """The slot of every key; a new one is given the next that is free."""
+        ...
+
+    def keys(self, slots: Integers, /) -> Any:
+        """The keys of slots."""
+        ...
+
+    def hashes(self, slots: Integers, /) -> Integers:
+        """Their hashes, the same on every machine."""
+        ...
+
+    def drop(self, slots: Integers, /) -> None:
+        """Forget the keys of slots."""
+        ...
+
+    def taken(self) -> Integers:
+        """The slots that have a key."""
+        ...
+
+    def size(self) -> int:
+        """How many keys there are."""
+        ...
+
+    def room(self) -> int:
+        """Bytes of memory."""
+        ...
 
 
 def read_keys(keys: Any) -> Keys:
@@ -34,7 +69,7 @@ def read_keys(keys: Any) -> Keys:
     """
     if isinstance(keys, str | bytes):
         raise InputError(f"keys = {abbreviated(keys)}: give a list of keys, one per row of X")
-    if hasattr(keys, "combine_chunks"):  # Arrow, in one piece or in several
+    if hasattr(keys, "to_pylist"):  # Arrow, in one piece or in several
         keys = (
             keys.to_pylist() if keys.null_count or not _plain(str(keys.type)) else keys.to_numpy()
         )
@@ -67,9 +102,9 @@ def _listed(keys: Any) -> list[Any]:
 
 
 def _unwritable(text: str) -> bool:
-    return (
-        (not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)) or len(text) > LARGEST
-    )
+    return (not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)) or len(
+        text
+    ) > LARGEST
 
 
 def _one_by_one(listed: list[Any]) -> Keys:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class Loose:
 
     def new(self) -> Any:
         """A learner that has learned nothing."""
-        return type(self.like)(**self.like.get_params(deep=False))
+        return deepcopy(self.like)
 
     # Rows -----------------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ class Loose:
                 else:
                     self.learners[slot]._restore(mark)
             if isinstance(wrong, NoRegretError):
-                wrong.row = len(forecasts) - (len(forecasts) > t)  # type: ignore[attr-defined]
+                wrong.row = t  # type: ignore[attr-defined]
             raise
         for slot in marks:
             self.times[slot] = now
@@ -104,17 +105,15 @@ class Loose:
 
     def learner(self, slot: int) -> Any:
         """A copy of a learner."""
-        copy, mark = self.new(), self.learners[slot]._mark()
-        copy._restore(mark)
-        return copy
+        return deepcopy(self.learners[slot])
 
     def fits(self, learner: Any, name: object) -> Any:
         """A copy of a learner with the parameters of the fleet's."""
-        if repr(learner) != repr(self.like):
-            raise InputError(f"the learner for key {name!r} is no {self.like!r}, as the others are")
-        copy = self.new()
-        copy._restore(learner._mark())
-        return copy
+        if type(learner) is not type(self.like) or _plain(learner) != _plain(self.like):
+            raise InputError(
+                f"the learner for key {name!r} has other parameters than the fleet's: {self.like!r}"
+            )
+        return deepcopy(learner)
 
     def put(self, slot: int, learner: Any, now: float) -> None:
         """Let a slot have this learner."""
@@ -128,6 +127,12 @@ class Loose:
         self.reserve(int(at.max(initial=-1)) + 1)
         for slot, there in zip(at.tolist(), which.tolist(), strict=True):
             self.put(slot, other.learner(there), other.times[there])
+
+
+def _plain(learner: Any) -> dict[str, object]:
+    """The parameters that are plain values."""
+    given = learner.get_params(deep=False).items()
+    return {k: v for k, v in given if isinstance(v, str | float | int | None)}
 
 
 def _rows(X: Table) -> list[Any]:

@@ -1,7 +1,7 @@
 """Gaussian learners side by side in compiled arrays: one slot of numbers per key.
 
-Slots lie in blocks of 1,024, which never move: a fleet grows without copying what it has, and a file
-is opened by taking its pages for blocks.
+Slots lie in blocks of 1,024, which never move: a fleet grows without copying what it has, and a
+file is opened by taking its pages for blocks.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import numpy as np
 from noregret._native import layout
 from noregret._native.fleet import BLOCK, LEARN, PREDICT, Slots
 from noregret.errors import FeatureError, InputError, NumericalError
-from noregret.fleet.packing import Packing, Space, state_of
+from noregret.fleet.packing import Packing, Space, drift_of, state_of
 from noregret.gaussian.base import Gaussian
 from noregret.gaussian.stream import Plan, Stream
 from noregret.inputs.spaces import Names, Positions, space_for_table
 from noregret.inputs.values import outcome_table
 from noregret.types import Integers, Matrix, Outcomes, Table, Vector
 
-__all__ = ["Overflows", "Packed", "plan_of"]
+__all__ = ["OverflowsError", "Packed", "plan_of"]
 
 CALM = 2.0**200
-"""No look at features, outcomes and priors up to here can overflow: |v| <= |x|/sqrt(a), |z|^2 <= sum
-y^2, P <= S I.  A call with larger ones keeps what it changes until it is done."""
+"""No look at features, outcomes and priors up to here can overflow: |v| <= |x|/sqrt(a), |z|^2 <=
+sum y^2, P <= S I.  A call with larger ones keeps what it changes until it is done."""
 NOTHING: Vector = np.zeros(0)
 
 
-class Overflows(NumericalError):
+class OverflowsError(NumericalError):
     """Some row's look does not fit in float64; `row` says which."""
 
     row = -1
@@ -53,7 +53,7 @@ class Packed:
         self.packing: Packing | None = None
         self.slots: Slots = None  # type: ignore[assignment]  # until there is a packing
         self.blocks: list[Matrix] = []
-        self.peak = max(plan.prior_precision, 1.0 / plan.prior_precision, float(plan.drift))  # type: ignore[arg-type]
+        self.peak = max(plan.prior_precision, 1.0 / plan.prior_precision, drift_of(plan))
 
     # Rows -----------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ class Packed:
             space, read = space_for_table(X)
             xs = read.rows
         else:
-            xs, space, _ = self.packing.space.encode_rows(X)  # type: ignore[assignment]
+            xs, space, _ = self.packing.space.encode_rows(X)
         ys, scalar = outcome_table(y, len(xs))
         if not scalar:
             raise InputError(f"y has shape {ys.shape}: a fleet takes one outcome per row")
@@ -162,7 +162,7 @@ class Packed:
         return learner
 
     def fits(self, learner: Gaussian, name: object) -> Stream:
-        """A copy of a learner's stream in this fleet's features, or an error; nothing is put yet."""
+        """A copy of a learner's stream in this fleet's features, or an error."""
         stream = learner._mark()
         if stream is None and self.packing is not None:
             stream = Stream.start(self.plan, self.packing.space)
@@ -201,7 +201,7 @@ class Packed:
             one, two = list(mine.slots), list(other.slots)
             if one[: len(two)] != two[: len(one)]:
                 raise FeatureError(
-                    f"the features came in different orders: {one[:5]} ... here, {two[:5]} ... there"
+                    f"the features came in other orders: {one[:5]} ... here, {two[:5]} ... there"
                 )
             mine = mine if len(one) >= len(two) else other
         self.settle(mine)
@@ -239,8 +239,8 @@ def _peak(values: Matrix) -> float:
     return max(float(values.max()), -float(values.min())) if values.size else 0.0
 
 
-def _overflows(row: int, xs: Matrix) -> Overflows:
-    error = Overflows(
+def _overflows(row: int, xs: Matrix) -> OverflowsError:
+    error = OverflowsError(
         f"the look at x does not fit in float64 (|x| = {np.abs(xs[row]).max(initial=0.0):.3g}): "
         "rescale the features or raise prior_precision"
     )

@@ -1,12 +1,12 @@
 """What a fleet keeps of a Gaussian learner: the numbers in which two of them can differ.
 
-A state is [factor | ledger | rooted, passed] (native/fleet.hpp).  Half of its triangle is 0, and most
-rows of a ledger are for merges, budgets, weights or other rules.  A slot of the fleet holds the rest,
-and one number more: when the key learned last.  At n = 8: 44 numbers of [R z], 30 of the ledger, the
-clock: 600 bytes.
+A state is [factor | ledger | rooted, passed] (native/fleet.hpp).  Half of its triangle is 0, and
+most rows of a ledger are for merges, budgets, weights or other rules.  A slot of the fleet holds
+the rest, and one number more: when the key learned last.  At n = 8: 44 numbers of [R z], 30 of the
+ledger, the clock: 600 bytes.
 
-A learner that was put into a fleet may differ in more (it was merged, say): then all slots get wider
-by those numbers, and stay exact.
+A learner that was put into a fleet may differ in more (it was merged, say): then all slots get
+wider by those numbers, and stay exact.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from noregret.gaussian.stream import Plan, Stream
 from noregret.inputs.spaces import Names, Positions
 from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["Packing", "state_of"]
+__all__ = ["Packing", "Space", "drift_of", "state_of"]
 
 Space = Positions | Names
 
@@ -53,7 +53,8 @@ class Packing:
         places = [*_triangle(n, drifts=_drifts(plan))]
         ledger = n * (n + 1)
         kept = sorted({*_booked(plan), *extra})
-        runs, at = [], 0
+        runs: list[list[int]] = []
+        at = 0
         for to, length in [*places, *((ledger + k, 1) for k in kept)]:
             if runs and length == 1 and runs[-1][1] + runs[-1][2] == to and to > ledger:
                 runs[-1][2] += 1
@@ -70,14 +71,13 @@ class Packing:
 
     def slots(self) -> Slots:
         """An empty store of slots."""
-        plan, drift = self.plan, self.plan.drift
-        assert not callable(drift)
+        plan = self.plan
         return Slots(
             self.space.size + plan.intercept,
             _drifts(plan),
             plan.rule.code,
             plan.rule.level,
-            drift,
+            drift_of(plan),
             1.0 / plan.prior_precision,
             int(plan.intercept),
             self.fresh,
@@ -145,8 +145,14 @@ class Packing:
         return np.stack([self.packed(s, row[-1]) for s, row in zip(grown, rows, strict=True)])
 
 
+def drift_of(plan: Plan) -> float:
+    """The drift, which is a number here."""
+    assert not callable(plan.drift)
+    return plan.drift
+
+
 def _drifts(plan: Plan) -> bool:
-    return callable(plan.drift) or plan.drift > 0.0
+    return drift_of(plan) > 0.0
 
 
 def _triangle(n: int, *, drifts: bool) -> Iterator[tuple[int, int]]:

@@ -24,7 +24,7 @@ from noregret.report.series import Drawn
 from noregret.running.recording import Recording
 from noregret.running.summary import Summary
 
-__all__ = ["page", "write"]
+__all__ = ["frame_of", "page", "section", "write"]
 
 CERTIFICATE = (
     "Each theorem as a picture: what was lost stays below the bound, whatever the data. "
@@ -87,18 +87,30 @@ def page(
         raise InputError("runs is empty: give at least one recording")
     runs = sorted(runs, key=lambda run: run.paid if run.paid == run.paid else float("inf"))
     drawn = charts(runs)
+    sections = {
+        (key, head): section(key, head, lead, _figures(key, drawn)) for key, head, lead in SECTIONS
+    }
+    proofs = "".join(map(words.certificates, runs))
+    sections["proofs", "In words"] = section("proofs", "The certificates in words", WORDS, proofs)
+    run = f'<section id="run">{words.facts(about or {})}{words.summary(runs)}</section>'
+    top, below = (run, "") if verdict is None else (verdicts.section(verdict), run)
+    return frame_of(title, top, sections, below, drawn, _clock(runs))
+
+
+def frame_of(
+    title: str,
+    top: str,
+    sections: Mapping[tuple[str, str], str],
+    below: str = "",
+    drawn: object = (),
+    clock: object = None,
+) -> str:
+    """The whole page around its sections; `drawn` is what the script draws."""
     style, script = _own("page.css"), _own("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     release = escape(import_module("noregret").__version__)
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    sections = {
-        (key, head): _section(key, head, lead, _figures(key, drawn)) for key, head, lead in SECTIONS
-    }
-    proofs = "".join(map(words.certificates, runs))
-    sections["proofs", "In words"] = _section("proofs", "The certificates in words", WORDS, proofs)
-    run = f'<section id="run">{words.facts(about or {})}{words.summary(runs)}</section>'
-    top, below = (run, "") if verdict is None else (verdicts.section(verdict), run)
     links = "".join(
         f'<a href="#{key}">{escape(head)}</a>' for (key, head), made in sections.items() if made
     )
@@ -128,7 +140,7 @@ Tables and certificates are complete without it.</p></noscript>
 <footer>Written by noregret {release} on {when}. This page is one file and loads \
 nothing.</footer>
 <script type="application/json" id="data">{_json(drawn)}</script>
-<script type="application/json" id="clock">{_json(_clock(runs))}</script>
+<script type="application/json" id="clock">{_json(clock or {})}</script>
 <script>{script}</script>
 </body>
 </html>
@@ -149,7 +161,7 @@ def _figures(key: str, drawn: list[Drawn]) -> str:
     return f'<div class="figures{many}">{figures}</div>' if here else ""
 
 
-def _section(key: str, head: str, lead: str, body: str) -> str:
+def section(key: str, head: str, lead: str, body: str) -> str:
     """A heading, a sentence, what is below; nothing where there is nothing below."""
     top = f'<h2>{escape(head)}</h2><p class="lead">{escape(lead)}</p>'
     return f'<section id="{key}">{top}{body}</section>\n' if body else ""

@@ -21,7 +21,16 @@ try:
 except ImportError:  # Windows: nothing is locked, and nothing swept
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["fsync_directory", "opened", "place", "read", "replaced", "sweep", "write", "write_pieces"]
+__all__ = [
+    "fsync_directory",
+    "opened",
+    "place",
+    "read",
+    "replaced",
+    "sweep",
+    "write",
+    "write_pieces",
+]
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 CREATE |= getattr(os, "O_CLOEXEC", 0)
