@@ -10,9 +10,11 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
+import noregret as nr
+from noregret.adapters import spark
 from noregret.adapters.spark.blocks import checked_shards, shards_of
 from noregret.adapters.spark.columns import Columns
-from noregret.errors import InputError
+from noregret.errors import InputError, MergeError
 
 NAN, INF = float("nan"), float("inf")
 SCHEMA = {
@@ -156,3 +158,22 @@ def test_shards() -> None:
         with pytest.raises(InputError, match="one shard per 500 keys"):
             checked_shards(shards)
     assert np.bincount(shards_of(range(10_000), 10), minlength=10).min() > 800
+
+
+def linear(X: Any, Z: Any) -> Any:
+    return np.asarray(X) @ np.asarray(Z).T
+
+
+@pytest.mark.parametrize(
+    ("learner", "why"),
+    [
+        (nr.AAR(drift=0.1), "learners with drift cannot be merged"),
+        (nr.AAR(kernel=linear), "kernel"),
+        (nr.OSLOG(), "cannot be merged exactly: its weights are the end of a path"),
+        (nr.AAR().fit([[1.0, 2.0]], [1.0]), "knows its features by name, the other by position"),
+        ("Ridge", "it is no learner that could"),
+    ],
+)
+def test_fit_refuses_learners_that_do_not_merge(learner: Any, why: str) -> None:
+    with pytest.raises(MergeError, match=why):
+        spark.fit(frame(**SCHEMA), ["a"], "y", learner)

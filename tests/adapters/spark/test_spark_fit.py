@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import noregret as nr
 from noregret.adapters import spark
-from noregret.errors import InputError, MergeError
+from noregret.errors import InputError
 
 NAMES = ["a", "b", "c"]
 
@@ -55,21 +55,6 @@ def test_vectors_in_one_column_and_what_was_learned_before(session: Any) -> None
     found = spark.fit(df, "x", "y", before, width=3)
     assert_allclose(found.learner.coef_, nr.AAR(0.3).fit(X, y).coef_, rtol=1e-9)
     assert (found.rows, before.n_samples_seen_, found.log_loss) == (300, 100, None)
-
-
-@pytest.mark.parametrize(
-    ("learner", "why"),
-    [
-        (nr.AAR(drift=0.1), "learners with drift cannot be merged"),
-        (nr.AAR(kernel="rbf"), "kernel"),
-        (nr.OSLOG(), "cannot be merged exactly: what a round teaches"),
-        ("Ridge", "it is no learner that could"),
-    ],
-)
-def test_learners_that_do_not_merge_say_so(session: Any, learner: Any, why: str) -> None:
-    df = session.createDataFrame([(1.0, 2.0)], "a double, y double")
-    with pytest.raises(MergeError, match=why):
-        spark.fit(df, ["a"], "y", learner)
 
 
 def test_a_wrong_row_ends_the_job_by_name(session: Any) -> None:
