@@ -33,7 +33,7 @@ N = 8
 NAMES = [f"x{j}" for j in range(N)]
 ROWS, PARTS = 2_000_000, 16
 KEYS = 100_000
-ALONE = 10_000  # keys that have a Spark state each
+ALONE = 4_000  # keys that have a Spark state each
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
 
@@ -65,7 +65,8 @@ def fit(session: Any, folder: Path) -> list[str]:
     made = made.select(*(f.randn(j).alias(name) for j, name in enumerate(NAMES)))
     made = made.withColumn("y", sum((f.col(name) for name in NAMES), f.randn(99)))
     made.write.parquet(path)
-    df = session.read.option("maxPartitionBytes", 1).parquet(path)
+    session.conf.set("spark.sql.files.minPartitionNum", PARTS)
+    df = session.read.parquet(path)
     columns = [*NAMES, "y"]
     pairs = [f.sum(f.col(a) * f.col(b)) for i, a in enumerate(columns) for b in columns[i:]]
     runs = {
@@ -202,7 +203,7 @@ def shards(session: Any, folder: Path) -> list[str]:
 
 
 def main(names: list[str]) -> None:
-    session = started("local[2]", **{CHANGELOG: "true"})
+    session = started("local[2]", **{CHANGELOG: "true", "spark.driver.extraJavaOptions": ""})
     parts = {"fit": fit, "stream": stream, "shards": shards}
     text = []
     with tempfile.TemporaryDirectory() as folder:

@@ -24,6 +24,7 @@ def started(master: str, **settings: object) -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": 4,
         "spark.sql.session.timeZone": "UTC",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # start fast
     }
     for name, value in {**quiet, **spark.SETTINGS, **settings}.items():
         builder = builder.config(name, value)

@@ -45,7 +45,7 @@ def stop(here: Path) -> None:
 
 def main() -> None:
     folder, moment, at = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    session = started("local[2]")
+    session = started("local[2]", **{"spark.sql.shuffle.partitions": 2})
     rows = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     rows = rows.parquet(str(folder / "in"))
     if moment == "before":

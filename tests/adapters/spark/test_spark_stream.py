@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -36,17 +36,21 @@ class Job:
             command, stdout=self.log, stderr=self.log, start_new_session=True
         )
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Kill it, whatever it is doing."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.log.close()
+
     def wait(self, until: Callable[[], bool]) -> None:
-        give_up = time.monotonic() + 200.0
+        give_up = time.monotonic() + 400.0
         while not until():
             assert self.process.poll() is None, (self.folder / "log").read_text()[-3000:]
             assert time.monotonic() < give_up, (self.folder / "log").read_text()[-3000:]
             time.sleep(0.01)
-
-    def kill(self) -> None:
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.log.close()
 
 
 def test_five_kills_leave_no_trace(session: Any, tmp_path: Path) -> None:
@@ -72,25 +76,21 @@ def test_five_kills_leave_no_trace(session: Any, tmp_path: Path) -> None:
     # come; when a partition has committed its states, and the micro-batch has not.
     feed(0)
     for k, moment in enumerate(("before", "amid", "end"), start=1):
-        job = Job(tmp_path, moment, feed(k))
-        job.wait((tmp_path / "here").exists)
-        assert begun(k)
-        assert not committed(k)
-        job.kill()
+        with Job(tmp_path, moment, feed(k)) as job:
+            job.wait((tmp_path / "here").exists)
+            assert begun(k)
+            assert not committed(k)
     # Between two micro-batches, while there is nothing to do.
-    job = Job(tmp_path)
-    job.wait(lambda: committed(3))
-    job.kill()
+    with Job(tmp_path) as job:
+        job.wait(lambda: committed(3))
     # When the forecasts of a micro-batch are written, whatever else is.
-    job = Job(tmp_path)
     feed(4)
-    job.wait((tmp_path / "out" / "_spark_metadata" / "4").exists)
-    job.kill()
-    job = Job(tmp_path)
+    with Job(tmp_path) as job:
+        job.wait((tmp_path / "out" / "_spark_metadata" / "4").exists)
     for k in range(5, BATCHES):
         feed(k)
-    job.wait(lambda: committed(BATCHES - 1))
-    job.kill()
+    with Job(tmp_path) as job:
+        job.wait(lambda: committed(BATCHES - 1))
 
     found = session.read.parquet(str(tmp_path / "out")).toPandas().sort_values("at")
     forecasts, fleet = expected(frame)
