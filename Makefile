@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check truth slow conformance browser spark sparkbench bench kernels opera forecasting auto oslog logistic accuracy adversaries klms intervals files fuzz explore campaign corrupt mutants commandline docs guides wheel sanitize versions clean
+.PHONY: help demo test check truth slow conformance browser spark sparkbench bench kernels opera forecasting auto oslog logistic accuracy adversaries klms intervals files fleet fuzz explore campaign corrupt mutants commandline docs guides wheel sanitize versions clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -99,6 +99,9 @@ truth: $(VENV)/installed  ## Every statement of the papers and its test; writes 
 
 commandline: $(VENV)/installed  ## The command on 10 million rows; writes docs/command-line.md
 	$(BIN)/python benchmarks/command_line.py
+
+fleet: $(VENV)/bench  ## Many keys: rates, memory, files, Parquet; writes their figures into docs/scale.md
+	$(BIN)/python benchmarks/fleet.py
 
 files: $(VENV)/installed  ## Time model files; writes their figures into docs/model-files.md
 	$(BIN)/python benchmarks/snapshot.py

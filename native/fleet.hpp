@@ -29,6 +29,18 @@ struct Run {
     Size at, to, length;
 };
 
+// Runs are short: a call of memcpy would take longer than the copy.
+INLINE void copy(double* to, const double* from, Size n) {
+    auto* source = const_cast<double*>(from);
+    Size k = 0;
+    for (; k + 4 <= n; k += 4) pieces::four(to + k) = pieces::four(source + k);
+    switch (n - k) {
+        case 3: to[k + 2] = from[k + 2]; [[fallthrough]];
+        case 2: to[k + 1] = from[k + 1]; [[fallthrough]];
+        case 1: to[k] = from[k];
+    }
+}
+
 struct Plan {
     Size n;  // features, the constant one included
     bool drifts;
@@ -55,7 +67,7 @@ class Desk {
     void lay(const double* slot, const std::vector<Run>& runs) {
         if (slot)
             for (const Run& r : runs)
-                std::memcpy(state_.data() + r.to, slot + r.at, std::size_t(r.length) * sizeof(double));
+                copy(state_.data() + r.to, slot + r.at, r.length);
         else
             state_ = fresh_;
         Row at = work[AT];
@@ -64,8 +76,7 @@ class Desk {
 
     void gather(double* slot, const std::vector<Run>& runs) {
         last_[0] = work(AT, ROOTED), last_[1] = work(AT, PASSED);
-        for (const Run& r : runs)
-            std::memcpy(slot + r.at, state_.data() + r.to, std::size_t(r.length) * sizeof(double));
+        for (const Run& r : runs) copy(slot + r.at, state_.data() + r.to, r.length);
     }
 
     Block factor, ledger, work;
@@ -90,8 +101,7 @@ class Slots {
 
     // Make a slot that of a new learner.
     void clear(Size s) const {
-        for (const Run& r : runs)
-            std::memcpy(slot(s) + r.at, fresh.data() + r.to, std::size_t(r.length) * sizeof(double));
+        for (const Run& r : runs) copy(slot(s) + r.at, fresh.data() + r.to, r.length);
     }
 
     // A round of every row, or a forecast; `beyond` is the length of what is new in a row, if anything.

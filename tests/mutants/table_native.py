@@ -30,7 +30,78 @@ ROWS = ("test_native.py", "learner/test_one_by_one.py")
 CASCADE = ("gaussian/test_cascade.py",)
 PLAIN = ("experts/test_pool_rounds.py", *POOL)
 
+FLEET = ("fleet/test_fleet.py", "fleet/test_fleet_file.py")
+
 MUTANTS = {
+    "native/fleet.hpp": (
+        FLEET,
+        [
+            ("case 1: to[k] = from[k];", "case 1: break;", "the last number of a run is left out"),
+            (
+                "at[ROOTED] = last_[0], at[PASSED] = last_[1];",
+                "at[ROOTED] = last_[0];",
+                "rounds passed are those of the key before",
+            ),
+            (
+                "last_[0] = work(AT, ROOTED), last_[1] = work(AT, PASSED);",
+                "last_[1] = work(AT, PASSED);",
+                "the form of a drifting core is forgotten",
+            ),
+            (
+                "at[FRESH] = 0.0, at[ROOTED]",
+                "at[ROOTED]",
+                "a key is forecast by the look of another",
+            ),
+            (
+                "            state_ = fresh_;\n",
+                "            return;\n",
+                "a new key is forecast by the state of another",
+            ),
+            ("held[wide - 1] = now;", "held[wide - 1] = 0.0;", "when a key learned is not kept"),
+            (
+                "shared(where[t], threads) != mine) continue;",
+                "shared(where[t], threads) == mine) continue;",
+                "rows of a key shared by several threads",
+            ),
+            (
+                "if (!std::isfinite(at[ROOT])) return false;",
+                "",
+                "a spread beyond float64 with new features",
+            ),
+            (
+                "plan.prior_var + plan.drift * at[PASSED]",
+                "plan.prior_var",
+                "new features have not drifted",
+            ),
+            (
+                "while (t < before && !failed",
+                "while (t > before && !failed",
+                "a failed row goes unnoticed",
+            ),
+        ],
+    ),
+    "native/keys.hpp": (
+        FLEET,
+        [
+            (
+                ">= ((j - i) & mask())) table_[i] = table_[j], i = j;",
+                "> ((j - i) & mask())) table_[i] = table_[j], i = j;",
+                "keys behind a dropped one are lost",
+            ),
+            ("if (!free_.empty()) free_.pop_back();", "", "a free slot is given out twice"),
+            ("if (kept_.at(table_[i] - 1) == key)", "if (true)", "keys that collide are one"),
+            (
+                "if (4 * (size() + 1) > 3 * table_.size())",
+                "if (4 * (size() + 1) > 5 * table_.size())",
+                "the table overflows",
+            ),
+            (
+                "Span span{arena.size(), key.size()};",
+                "Span span{arena.size(), key.size() / 2};",
+                "half of a text is kept",
+            ),
+        ],
+    ),
     "native/primal.hpp": (
         LINEAR,
         [

@@ -1,0 +1,190 @@
+"""Fleets: rates, memory, files, and Parquet beside a bare scan.
+
+    python benchmarks/fleet.py [tick] [large] [parquet] [prior] [--keys N] [--rows N]
+
+Each part writes its figures between its marks in docs/scale.md; without a name, all of them run.
+`large` takes 6 GB of memory and as much of disk, `parquet` 3.6 GB of disk, in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import re
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from page import table as lined
+from river.linear_model import BayesianLinearRegression
+
+import noregret as nr
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
+N = 8
+
+
+def resident() -> int:
+    """Bytes that this process holds."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+def put(part: str, text: str) -> None:
+    """Write a part between its marks."""
+    page = PAGE.read_text()
+    marks = f"<!-- {part} -->\n", f"<!-- end of {part} -->"
+    pattern = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.DOTALL)
+    PAGE.write_text(pattern.sub(lambda _: marks[0] + text + "\n" + marks[1], page))
+    print(text)
+
+
+def table(head: list[str], lines: list[list[str]]) -> str:
+    return "\n".join(lined(head, lines))
+
+
+def river_tick(models, rows, ys) -> None:
+    for key, x, y in zip(models, rows, ys, strict=True):
+        models[key].predict_one(x)
+        models[key].learn_one(x, y)
+
+
+def tick(keys: int) -> None:
+    """One event per key: CPU time of one thread, and wall time of all."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(keys, N)), rng.normal(size=keys)
+    few = 1000
+    peers = {k: BayesianLinearRegression() for k in range(few)}
+    rows = [dict(enumerate(x)) for x in X[:few].tolist()]
+    ys = y[:few].tolist()
+    orders = {"in the order of keys": np.arange(keys), "in random order": rng.permutation(keys)}
+    lines = []
+    for learner in (nr.BayesianRidge(), nr.AAR(), nr.AAR(drift=1e-3)):
+        for name, order in orders.items():
+            one, all_ = nr.Fleet(learner, threads=1), nr.Fleet(learner)
+            for fleet in (one, all_):
+                fleet.learn(np.arange(keys), X, y)
+            cpu, wall, theirs, their_wall = [], [], [], []
+            for _ in range(7):  # side by side
+                for fleet, spent, clock in (
+                    (one, cpu, time.thread_time),
+                    (all_, wall, time.perf_counter),
+                ):
+                    begin = clock()
+                    fleet.round(order, X, y)
+                    spent.append((clock() - begin) / keys)
+                begin, begun = time.thread_time(), time.perf_counter()
+                river_tick(peers, rows, ys)
+                theirs.append((time.thread_time() - begin) / few)
+                their_wall.append((time.perf_counter() - begun) / few)
+            ours, both, river, river_wall = map(statistics.median, (cpu, wall, theirs, their_wall))
+            lines.append(
+                [
+                    f"`{learner!r}` {name}",
+                    f"{ours * 1e9:,.0f} ns",
+                    f"{river * 1e6:,.0f} us",
+                    f"{river / ours:,.0f}x",
+                    f"{1 / both / 1e6:.1f} M",
+                    f"{river_wall / both:,.0f}x",
+                ]
+            )
+    head = ["", "CPU per event", "river", "one thread", "events/s, all threads", "beside river"]
+    put("tick", f"{keys:,} keys, {N} features.\n\n" + table(head, lines))
+
+
+def large(keys: int) -> None:
+    """Very many keys: made, saved, opened, continued."""
+    rng = np.random.default_rng(1)
+    chunk = 1_000_000
+    X, y = rng.normal(size=(chunk, N)), rng.normal(size=chunk)
+    before = resident()
+    fleet = nr.Fleet(nr.AAR())
+    lines = []
+
+    def pass_over(fleet: nr.Fleet) -> float:
+        begin = time.perf_counter()
+        for start in range(0, keys, chunk):
+            part = np.arange(start, min(start + chunk, keys))
+            fleet.round(part, X[: len(part)], y[: len(part)])
+        return time.perf_counter() - begin
+
+    lines.append(["made, one round each", f"{keys / pass_over(fleet):,.0f} keys/s"])
+    held = (resident() - before) / keys
+    lines.append(["memory per key, as the system counts it", f"{held:,.0f} bytes"])
+    lines.append(["a second round each", f"{keys / pass_over(fleet):,.0f} rows/s"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fleet.nr"
+        begin = time.perf_counter()
+        fleet.save(path)
+        spent, size = time.perf_counter() - begin, path.stat().st_size
+        lines.append(["saved", f"{size / 1e9:.2f} GB in {spent:.1f} s"])
+        said = fleet.predict(np.arange(1000), X[:1000])
+        del fleet
+        gc.collect()
+        begin = time.perf_counter()
+        fleet = nr.Fleet.open(path)
+        lines.append(["opened", f"{time.perf_counter() - begin:.1f} s"])
+        assert fleet.predict(np.arange(1000), X[:1000]).tobytes() == said.tobytes()
+        lines.append(
+            ["a third round each, from the file", f"{keys / pass_over(fleet):,.0f} rows/s"]
+        )
+        assert len(fleet) == keys
+    put(
+        "large",
+        f"{keys:,} keys, {N} features, `AAR()`, whole numbers as keys.\n\n"
+        + table(["", ""], lines),
+    )
+
+
+def parquet(rows: int, keys: int) -> None:
+    """A file of many rows: replay beside Polars, which only reads it and adds up by key."""
+    rng = np.random.default_rng(2)
+    with tempfile.TemporaryDirectory() as folder:
+        path, step = Path(folder) / "rows.parquet", 1_000_000
+        names = [f"x{j}" for j in range(N)]
+        schema = pa.schema([("key", pa.int64()), *((n, pa.float64()) for n in (*names, "y"))])
+        with pq.ParquetWriter(path, schema, compression="snappy") as writer:
+            for start in range(0, rows, step):
+                count = min(step, rows - start)
+                columns = [pa.array(rng.integers(0, keys, count))]
+                columns += [pa.array(rng.normal(size=count)) for _ in range(N + 1)]
+                writer.write_table(pa.table(columns, schema=schema))
+        size = path.stat().st_size
+
+        begin = time.perf_counter()
+        sums = pl.scan_parquet(path).group_by("key").agg(pl.all().sum()).collect()
+        bare = time.perf_counter() - begin
+        begin = time.perf_counter()
+        fleet = nr.Fleet(nr.AAR())
+        done = fleet.replay(path, key="key", target="y")
+        spent = time.perf_counter() - begin
+        assert done.rows == rows
+        assert len(fleet) == len(sums)
+    lines = [
+        ["Polars: scan, group by key, sum of 9 columns", f"{bare:.1f} s", f"{rows / bare:,.0f}"],
+        ["`fleet.replay`: forecast, learn, book", f"{spent:.1f} s", f"{rows / spent:,.0f}"],
+        ["ratio", f"{spent / bare:.1f}", ""],
+    ]
+    head = ["", "time", "rows/s"]
+    what = f"{rows:,} rows x {N} features, {len(sums):,} keys at random, {size / 1e9:.2f} GB.\n\n"
+    put("parquet", what + table(head, lines))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*")
+    parser.add_argument("--keys", type=int, default=10_000_000, help="of `large`")
+    parser.add_argument("--rows", type=int, default=50_000_000, help="of `parquet`")
+    given = parser.parse_args()
+    chosen = given.parts or ["tick", "large", "parquet"]
+    if "tick" in chosen:
+        tick(100_000)
+    if "large" in chosen:
+        large(given.keys)
+    if "parquet" in chosen:
+        parquet(given.rows, 1_000_000)
