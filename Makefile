@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check truth slow conformance browser bench kernels opera forecasting auto oslog logistic accuracy adversaries klms intervals files fleet fuzz explore campaign corrupt mutants commandline docs guides wheel sanitize versions clean
+.PHONY: help demo test check truth slow conformance browser spark sparkbench bench kernels opera forecasting auto oslog logistic accuracy adversaries klms intervals files fleet fuzz explore campaign corrupt mutants commandline docs guides wheel sanitize versions clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -39,6 +39,19 @@ $(VENV)/browser: $(VENV)/installed
 
 browser: $(VENV)/browser  ## The report in Chromium, which must be installed
 	$(BIN)/python -m pytest -q -rs -m slow tests/report/test_report_browser.py
+
+# Spark's pandas is older than ours: it has an environment of its own.
+SPARK := .venv-spark
+$(SPARK)/installed: $(VENV)/installed
+	$(PYTHON) -m venv $(SPARK)
+	@native/with-compiler $(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[sparktest]'
+	@touch $@
+
+spark: $(SPARK)/installed  ## The Spark adapter, killed and restarted; Java 17 must be installed
+	$(SPARK)/bin/python -m pytest -q -rs -W default -o addopts='--doctest-modules --strict-markers' --durations=8 tests/adapters/spark src/noregret/adapters/spark
+
+sparkbench: $(SPARK)/installed  ## Measure the Spark adapter; writes its figures into docs/scale.md
+	$(SPARK)/bin/python benchmarks/spark.py
 
 conformance: $(VENV)/installed  ## Other libraries' checks of our learners, counted
 	$(BIN)/python tests/conformance.py
@@ -134,5 +147,5 @@ versions: $(VENV)/installed  ## The native module for each set of instructions: 
 	$(BIN)/python tests/builds.py versions
 
 clean:  ## Remove everything that make made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,6 +19,7 @@ EXTRAS = {
     "pandas": "frames",
     "polars": "io",
     "pyarrow": "io",
+    "pyspark": "spark",
     "river": "river",
     "scipy": "scipy",
     "sklearn": "sklearn",

@@ -1,0 +1,221 @@
+"""The Spark adapter, measured: `fit`, `stream` and its states; writes its part of docs/scale.md.
+
+    python benchmarks/spark.py [fit] [stream] [shards]
+
+Every figure is a ratio of runs side by side in one session, local[2], and wall time.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import noregret as nr
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "adapters" / "spark"))
+
+from spark_session import started  # noqa: E402
+
+from noregret.adapters import spark  # noqa: E402
+from noregret.adapters.spark.streaming import SHARDS  # noqa: E402
+
+PAGE = ROOT / "docs" / "scale.md"
+START, END = "<!-- figures: make sparkbench -->", "<!-- end of Spark's figures -->"
+N = 8
+NAMES = [f"x{j}" for j in range(N)]
+ROWS, PARTS = 2_000_000, 16
+KEYS = 100_000
+ALONE = 4_000  # keys that have a Spark state each
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+
+
+def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    found = run()
+    return time.perf_counter() - start, found
+
+
+# One learner of all rows -----------------------------------------------------------------------
+
+
+def products(batches: Iterator[Any]) -> Iterator[Any]:
+    """X'X of a partition by NumPy: what a merge of triangles competes with."""
+    import pyarrow as pa
+
+    total = np.zeros((N + 1, N + 1))
+    for batch in batches:
+        rows = np.column_stack([column.to_numpy() for column in batch.columns])
+        total += rows.T @ rows
+    yield pa.RecordBatch.from_pydict({"sums": pa.array([total.ravel().tolist()])})
+
+
+def fit(session: Any, folder: Path) -> list[str]:
+    from pyspark.sql import functions as f
+
+    path = str(folder / "rows")
+    made = session.range(0, ROWS, 1, PARTS)
+    made = made.select(*(f.randn(j).alias(name) for j, name in enumerate(NAMES)))
+    made = made.withColumn("y", sum((f.col(name) for name in NAMES), f.randn(99)))
+    made.write.parquet(path)
+    session.conf.set("spark.sql.files.minPartitionNum", PARTS)
+    df = session.read.parquet(path)
+    columns = [*NAMES, "y"]
+    pairs = [f.sum(f.col(a) * f.col(b)) for i, a in enumerate(columns) for b in columns[i:]]
+    runs = {
+        "spark.fit": lambda: spark.fit(df, NAMES, "y", nr.BayesianRidge()),
+        "X'X in SQL": lambda: df.agg(*pairs).collect(),
+        "X'X by NumPy": lambda: df.mapInArrow(products, "sums array<double>").collect(),
+    }
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(4):
+        for name, run in runs.items():
+            seconds, found = timed(run)
+            times[name].append(seconds)
+            if name == "spark.fit":
+                fitted = found
+    frame = df.toPandas()
+    whole = nr.BayesianRidge().fit(frame[NAMES], frame["y"])
+    worst = max(
+        np.abs(fitted.learner.coef_ / whole.coef_ - 1.0).max(),
+        abs(fitted.log_loss / whole.log_loss_ - 1.0),
+        abs(fitted.best_loss / whole.hindsight().regularised_loss - 1.0),
+    )
+    least = {name: float(np.median(taken[1:])) for name, taken in times.items()}
+    lines = [
+        f"`fit`, {ROWS:,} rows x {N} in {df.rdd.getNumPartitions()} partitions of Parquet files:",
+        f"the largest relative difference from one learner is {worst:.1e}.",
+        "",
+        "| | seconds | spark.fit takes |",
+        "|---|---|---|",
+    ]
+    for name, seconds in least.items():
+        ratio = least["spark.fit"] / seconds
+        lines.append(f"| {name} | {seconds:.1f} | {ratio:.2f}x |")
+    return lines
+
+
+# Streams ----------------------------------------------------------------------------------------
+
+SCHEMA = "shop bigint, at bigint, " + ", ".join(f"{name} double" for name in [*NAMES, "y"])
+
+
+class OneKey:
+    """The same job with one Spark state per key: a learner as bytes."""
+
+    def init(self, handle: Any) -> None:
+        self.state = handle.getValueState("learner", "learner binary")
+
+    def close(self) -> None:
+        pass
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: ARG002
+        import pandas as pd
+
+        frame = pd.concat(list(rows)).sort_values("at")
+        stored = self.state.get()
+        learner = nr.AAR() if stored is None else nr.from_bytes(bytes(stored[0]))
+        replay = learner.replay(frame[NAMES], frame["y"].to_numpy())
+        self.state.update((learner.to_bytes(),))
+        yield frame[["shop", "at", "y"]].assign(forecast=replay.forecast)
+
+
+def feed(folder: Path, k: int, keys: np.ndarray) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(k)
+    frame = pd.DataFrame(rng.normal(size=(len(keys), N + 1)), columns=[*NAMES, "y"])
+    frame = frame.assign(shop=keys.astype(np.int64), at=np.arange(len(keys)) + k * 10**9)
+    ready = folder / f"{k}.tmp"
+    frame.to_parquet(ready)
+    (folder / "in").mkdir(exist_ok=True)
+    ready.rename(folder / "in" / f"{k}.parquet")
+
+
+def run(session: Any, folder: Path, batches: list[np.ndarray], shards: int | None) -> list[Any]:
+    """Seconds and bytes of states written, per micro-batch."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for k, keys in enumerate(batches):
+        feed(folder, k, keys)
+    rows = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    rows = rows.parquet(str(folder / "in"))
+    if shards is None:
+        kept = "shop bigint, at bigint, y double, forecast double"
+        found = rows.groupBy("shop").transformWithStateInPandas(OneKey(), kept, "Append", "None")
+    else:
+        found = spark.stream(rows, "shop", NAMES, "y", "at", nr.AAR(), shards=shards)
+    writer = found.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
+    query = writer.trigger(availableNow=True).format("parquet").start(str(folder / "out"))
+    query.awaitTermination()
+    found = []
+    for progress in query.recentProgress:
+        if progress.numInputRows:
+            seconds = progress.durationMs["triggerExecution"] / 1e3
+            found.append((seconds, written(folder, progress.batchId + 1)))
+    return found
+
+
+def written(folder: Path, version: int) -> int:
+    """Bytes of the changes of one micro-batch; what RocksDB uploads later comes on top."""
+    files = (folder / "checkpoint" / "state" / "0").glob(f"*/{version}*.changelog")
+    return sum(file.stat().st_size for file in files)
+
+
+def stream(session: Any, folder: Path) -> list[str]:
+    rng = np.random.default_rng(0)
+    sharded = [rng.permutation(KEYS) for _ in range(3)]
+    alone = [rng.permutation(ALONE) for _ in range(2)]
+    ours = run(session, folder / "ours", sharded, SHARDS)
+    theirs = run(session, folder / "theirs", alone, None)
+    rate, other = KEYS / ours[-1][0], ALONE / theirs[-1][0]
+    return [
+        f"`stream`, one event per key and micro-batch: {KEYS:,} keys in {SHARDS} shards,",
+        f"{rate:,.0f} events/s; one Spark state per key ({ALONE:,} keys, the same learner),",
+        f"{other:,.0f} events/s: {rate / other:.1f} times as many.",
+    ]
+
+
+def shards(session: Any, folder: Path) -> list[str]:
+    rng = np.random.default_rng(1)
+    batches = [rng.permutation(KEYS), *(rng.choice(KEYS, e, replace=False) for e in (100, 10_000))]
+    batches.append(rng.permutation(KEYS))
+    lines = [
+        "| keys per shard | shards | bytes per event: 100 | 10,000 | 100,000 events | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
+    for size in (64, 256, 1024, 4096):
+        count = -(-KEYS // size)
+        found = run(session, folder / "shards", batches, count)
+        bytes_ = [found[k][1] / len(batches[k]) for k in (1, 2, 3)]
+        cells = " | ".join(f"{value:,.0f}" for value in bytes_)
+        took = " / ".join(f"{found[k][0]:.1f}" for k in (1, 2, 3))
+        lines.append(f"| {size} | {count} | {cells} | {took} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main(names: list[str]) -> None:
+    session = started("local[2]", **{CHANGELOG: "true", "spark.driver.extraJavaOptions": ""})
+    parts = {"fit": fit, "stream": stream, "shards": shards}
+    text = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or parts:
+            text += [*parts[name](session, Path(folder)), ""]
+            print("\n".join(text), flush=True)
+    session.stop()
+    if not names:
+        page = PAGE.read_text()
+        before, rest = page.split(START)
+        PAGE.write_text(f"{before}{START}\n\n" + "\n".join(text) + END + rest.split(END)[1])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
