@@ -388,8 +388,9 @@ def binary(rng: np.random.Generator) -> Case:
 CASES = {
     maker.__name__: maker
     for maker in (
-        gaussian, fading, merged, weighted, budget, pool, log_pool, weighted_means, pool_of_learners,
-        auto, rule_pool, delayed, safe_oslog, ridge_mixture, mondrian, kernel_lms, net, binary,
+        gaussian, fading, merged, weighted, budget, pool, log_pool, weighted_means,
+        pool_of_learners, auto, rule_pool, delayed, safe_oslog, ridge_mixture, mondrian,
+        kernel_lms, net, binary,
     )
 }  # fmt: skip
 
