@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from noregret.declare.parameters import PARAMETERS, SHARE, Choice, Fractions
 from noregret.errors import InputError, ParameterError, abbreviated
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.convex import ConvexLoss, convex
+from noregret.experts.crps import DistributionAggregation, aggregate_distributions
 from noregret.experts.merged import (
     GradientAggregation,
     QuantileAggregation,
@@ -29,6 +30,18 @@ from noregret.types import Matrix, Outcomes, Table
 __all__ = ["aggregate"]
 
 RULE = Choice(("aggregating", *RULES))
+
+
+@overload
+def aggregate(
+    forecasts: Table,
+    y: Outcomes,
+    *,
+    outcome_range: object,
+    loss: Literal["crps"],
+    prior: object = ...,
+    level: Sequence[float] | None = ...,
+) -> DistributionAggregation: ...
 
 
 @overload
@@ -72,7 +85,7 @@ def aggregate(
     rule: str = "aggregating",
     level: float | Sequence[float] | None = None,
     width: float | None = None,
-) -> Aggregation | QuantileAggregation:
+) -> Aggregation | QuantileAggregation | DistributionAggregation:
     """Merge a T x N table of forecasts, in compiled code.
 
     forecasts : one column per expert, an array or a frame; NaN where an expert sleeps.  For
@@ -80,9 +93,10 @@ def aggregate(
         For "mlpol" and "boa" also T x N x k: k outcomes a round, with weights that they share.
     y : the outcomes.
     rule : "aggregating", the Aggregating Algorithm; "mlpol" or "boa" for any convex loss.
-    loss : "square", "log" or "brier" of "aggregating".  Of the others "square", "absolute",
-        "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope) of g and y,
-        or an object with `loss(g, y)` and `slope(g, y)`.
+    loss : "square", "log" or "brier" of "aggregating"; "crps" merges distributions: T x N x 2
+        normal means and variances, or T x N x k quantiles at k levels.  Of the others "square",
+        "absolute", "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope)
+        of g and y, or an object with `loss(g, y)` and `slope(g, y)`.
     outcome_range : of "aggregating", Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds
         go.  The others need none.
     share : of "aggregating", how much weight goes back to the prior after each round (Fixed Share);
@@ -103,6 +117,8 @@ def aggregate(
     >>> aggregate(said, y, rule="mlpol", loss="absolute").certificate.holds
     True
     """
+    if isinstance(loss, str) and loss == "crps":
+        return _distributions(forecasts, y, outcome_range, share, prior, rule, level, width)
     if RULE.check("rule", rule) == "aggregating":
         _refuse('rule="mlpol" or "boa"', level=level, width=width)
         played = game(PARAMETERS["loss"].kind.check("loss", loss), outcome_range)
@@ -127,6 +143,24 @@ def aggregate(
             f"forecasts has shape {said.shape}: several levels are for one outcome a round"
         )
     return replace(quantiles_of(found), library=library_of(forecasts))
+
+
+def _distributions(
+    forecasts: Table,
+    y: Outcomes,
+    outcome_range: object,
+    share: object,
+    prior: object,
+    rule: str,
+    level: object,
+    width: object,
+) -> DistributionAggregation:
+    """The pool of distributions, which has one rule."""
+    if RULE.check("rule", rule) != "aggregating":
+        raise ParameterError(f'rule = {rule!r}: loss="crps" is for rule="aggregating"')
+    _refuse("other losses", share=share or None, width=width)
+    found = aggregate_distributions(forecasts, y, outcome_range, prior, level)
+    return replace(found, library=library_of(forecasts))
 
 
 def _refuse(where: str, **options: object) -> None:
