@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from noregret.declare.parameters import PARAMETERS, SHARE, Choice, Fractions
 from noregret.errors import InputError, ParameterError, abbreviated
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.convex import ConvexLoss, convex
+from noregret.experts.crps import DistributionAggregation, aggregate_distributions
 from noregret.experts.guarded import guarded
 from noregret.experts.guarded_pool import GUARDED, GuardedPool
 from noregret.experts.merged import (
@@ -33,6 +34,18 @@ __all__ = ["aggregate"]
 RULE = Choice((*GUARDED, "aggregating", *RULES))
 WINNERS = {"square": "rules", "log": "aggregating", "brier": "aggregating"}
 """The default by loss; of any other, MLpol."""
+
+
+@overload
+def aggregate(
+    forecasts: Table,
+    y: Outcomes,
+    *,
+    outcome_range: object,
+    loss: Literal["crps"],
+    prior: object = ...,
+    level: Sequence[float] | None = ...,
+) -> DistributionAggregation: ...
 
 
 @overload
@@ -76,7 +89,7 @@ def aggregate(
     rule: str | None = None,
     level: float | Sequence[float] | None = None,
     width: float | None = None,
-) -> Aggregation | QuantileAggregation:
+) -> Aggregation | QuantileAggregation | DistributionAggregation:
     """Merge a T x N table of forecasts, in compiled code.
 
     forecasts : one column per expert, an array or a frame; NaN where an expert sleeps.  For
@@ -87,9 +100,10 @@ def aggregate(
         of them: "adaptive", "stacking"; "aggregating", the Aggregating Algorithm alone; "mlpol" or
         "boa" for any convex loss.  By default "rules" for square loss, "aggregating" for "log" and
         "brier", "mlpol" for every other.
-    loss : "square"; "log" or "brier" of "aggregating".  Of "mlpol" and "boa" also "absolute",
-        "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope) of g and y,
-        or an object with `loss(g, y)` and `slope(g, y)`.
+    loss : "square"; "log" or "brier" of "aggregating"; "crps", which merges distributions: T x N x 2
+        normal means and variances, or T x N x k quantiles at k levels.  Of "mlpol" and "boa" also
+        "absolute", "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope)
+        of g and y, or an object with `loss(g, y)` and `slope(g, y)`.
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds go, by all but
         "aggregating" around the median of the forecasts.  "mlpol" and "boa" need none.
     share : how much weight goes back to the prior after each round (Fixed Share); "falling":
@@ -114,6 +128,8 @@ def aggregate(
     >>> aggregate(said, y, rule="mlpol", loss="absolute").certificate.holds
     True
     """
+    if isinstance(loss, str) and loss == "crps":
+        return _distributions(forecasts, y, outcome_range, share, prior, rule, level, width)
     if rule is None:
         rule = WINNERS.get(loss, "mlpol") if isinstance(loss, str) else "mlpol"
     if RULE.check("rule", rule) == "aggregating":
@@ -167,6 +183,24 @@ def _guarded(
     shared = SHARE.check("share", "falling" if share is None else share)
     pool = GuardedPool.begin(played, prior_of(prior, names), rule, shared)
     return replace(guarded(pool, said, ys, names)[1], library=library_of(forecasts))
+
+
+def _distributions(
+    forecasts: Table,
+    y: Outcomes,
+    outcome_range: object,
+    share: object,
+    prior: object,
+    rule: str | None,
+    level: object,
+    width: object,
+) -> DistributionAggregation:
+    """The pool of distributions, which has one rule."""
+    if rule is not None and RULE.check("rule", rule) != "aggregating":
+        raise ParameterError(f'rule = {rule!r}: loss="crps" is for rule="aggregating"')
+    _refuse("other losses", share=share or None, width=width)
+    found = aggregate_distributions(forecasts, y, outcome_range, prior, level)
+    return replace(found, library=library_of(forecasts))
 
 
 def _refuse(where: str, **options: object) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from noregret.certificates import Certificate
 from noregret.declare.extras import module
 from noregret.errors import NotLearnedError
+from noregret.experts.best_convex import mixtures
 from noregret.experts.comparators import Comparator, best_sequence, combinations
 from noregret.experts.pool import Pool
 from noregret.experts.theorems import statements, tracking
@@ -62,12 +63,17 @@ class Aggregation(Replay):
         return gaps
 
     def hindsight(self) -> list[Comparator]:
-        """The best expert, the plain mean, the best convex and the best linear combination."""
+        """The best expert, the plain mean, the best convex and the best linear combination.
+
+        Of log loss the best expert, the even and the best mixture.  An expert that sleeps says what
+        the pool said, as the certificates count it; there is no best linear combination then.
+        """
+        asleep = np.isnan(self.said)
+        filled = np.where(asleep, self.forecast[:, None], self.said)
         if self.costs is not None:
-            raise NotLearnedError("hindsight() is for square loss; see expert_losses")
-        if np.isnan(self.said).any():
-            raise NotLearnedError("some experts slept: combinations of all need every forecast")
-        return combinations(self.said, self.y, self.experts)
+            return mixtures(np.where(asleep, self.loss[:, None], self.costs), filled, self.experts)
+        found = combinations(filled, self.y, self.experts)
+        return found[:-1] if asleep.any() else found
 
     def sequence(self, switches: int) -> tuple[Integers, float]:
         """The best sequence of experts with at most so many switches, and its loss."""
