@@ -54,8 +54,9 @@ MLpol (Gaillard, Stoltz and van Erven 2014, with gradients) is `nr.aggregate(rul
 arrives at the published final weights 0.577, 0.423, 0. Bold: at most {RMSE} weekly and {MAPE} %
 regional, the lower of what was published and what was recomputed.
 
-*Pools of rules*: `nr.aggregate` as it is, nothing given, beside parts of it (docs/theory.md, section
-23). Its constants are round numbers, chosen on 24 files, these two among them.
+*Pools of rules*: `nr.aggregate` as it is, nothing given, beside parts of it (docs/theory.md section
+23). Its constants are round numbers, tried on 24 files, these two among them; that stacking has one
+precision and one drift, instead of three of each, was decided on these two.
 
 *Around the mean*: the mean of the experts' present forecasts is subtracted from each forecast and
 from the outcome, and added to what comes out. It is known when the forecast is made. Pools gain

@@ -12,6 +12,7 @@ from tests.pools import Game, games, refused, seeds, shares
 
 import noregret as nr
 from noregret._native import rule_pool
+from noregret.declare.fields import Mismatch
 from noregret.errors import InputError, NotLearnedError, ParameterError
 from noregret.experts.guarded_pool import GUARDED, GuardedPool
 from noregret.losses import game as play
@@ -236,6 +237,31 @@ def test_hindsight_counts_a_sleeper_as_saying_what_the_pool_said() -> None:
     assert found["best expert"].loss == pytest.approx(lost.min())
     assert found["best linear"].loss <= found["best convex"].loss <= found["uniform"].loss
     assert result.expert_losses.shape == (60, 4)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        (rule_pool.STEADY_CELLS, -1.0),
+        (rule_pool.AGILE_CELLS, np.nan),
+        (rule_pool.MERGER_CELLS, 0.5),
+        (rule_pool.SCALARS, -1.0),
+        (rule_pool.SCALARS, np.inf),
+        (rule_pool.PLAYING, 0.5),
+        (rule_pool.FACTOR, np.nan),
+        (rule_pool.REGRET_CELLS, 0.0),
+    ],
+)
+def test_fields_that_no_rounds_could_leave_are_refused(part: int, value: float) -> None:
+    said, y = noisy(8, 20)
+    pool = nr.aggregate(said[:, :, 0], y[:, 0]).pool
+    again = GuardedPool.restored(pool.game, pool.cells, pool.book, pool.memory)
+    assert again.forecast(said[0, :, 0]) == pool.forecast(said[0, :, 0])
+    pool.part(part)[0, 0] = value
+    with pytest.raises(Mismatch):
+        GuardedPool.restored(pool.game, pool.cells, pool.book, pool.memory)
+    with pytest.raises(Mismatch, match="number of experts"):
+        GuardedPool.restored(pool.game, pool.cells, pool.book, pool.memory[:-1])
 
 
 def test_the_default_by_loss() -> None:

@@ -121,7 +121,8 @@ class RulePool(PoolLearner):
     experts : as in AggregatingAlgorithm.
     rule : "rules", all of them; "adaptive", exponential weights alone; "stacking", stacking and
         MLpol, its centre.
-    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned, around their median.
+    outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned, around their median; give
+        it where most experts may be absurd.
     share : of the outermost pool, as in AggregatingAlgorithm.
     prior : weights of the experts before the first round; equal by default.
 

@@ -59,12 +59,15 @@ class GuardedPool(Pool):
         if game.scale != 2.0 or N < 1 or memory.size != rule_pool.size(N, 1):
             raise Mismatch("has another number of experts than its rules")
         pool = cls(game, outer.cells, outer.book, memory)
-        masses = [pool.part(i) for i in _MASSES]
-        known = [pool.part(i) for i in (rule_pool.FACTOR, rule_pool.SCALARS, rule_pool.PLAYING)]
-        if not all(np.isfinite(part).all() for part in (*masses, *known)):
-            raise Mismatch("has rules that are not finite")
-        if not all((part[: adaptive.MASS] >= 0.0).all() for part in masses):
-            raise Mismatch("has negative weights")
+        playing, scalars = pool.part(rule_pool.PLAYING), pool.part(rule_pool.SCALARS)
+        weights = np.hstack([pool.part(i)[: adaptive.MASS] for i in _MASSES])
+        totals = [pool.part(i)[: adaptive.MASS].sum(axis=1) for i in _MASSES]
+        if not (weights >= 0.0).all() or not np.allclose(totals, 1.0, rtol=0.0, atol=1e-6):
+            raise Mismatch("has weights that do not add up to 1")
+        if not ((scalars >= 0.0) & (scalars < np.inf)).all() or not np.isin(playing, (0, 1)).all():
+            raise Mismatch("has invalid errors, shares or rules")
+        if not np.isfinite(pool.part(rule_pool.FACTOR)).all():
+            raise Mismatch("has a stack that is not finite")
         RegretPool.restored(convex("square"), *pool._regrets())
         return pool
 
