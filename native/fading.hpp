@@ -16,9 +16,7 @@ using namespace layout;
 constexpr double FAINT = 0x1p-500;
 
 MULTIVERSIONED inline void fade(const Block& factor, const Block& work) {
-    double gam = work(AT, FADE);
-    if (gam == 0.0) return;
-    double root = std::sqrt(gam);
+    double root = std::sqrt(work(AT, FADE));
     for (Size i = 0; i < factor.rows; ++i) {
         double* row = factor[i].p;
         if (std::fabs(row[i] * root) >= FAINT) row[i] *= root;

@@ -60,7 +60,7 @@ INLINE void post(const Block& ledger, const Block& work, double loss, double squ
         if (!opens) ledger(OUTCOMES + k, 0) = larger(ledger(OUTCOMES + k, 0), std::fabs(off));
     }
     if (opens) ledger(LIGHT, 1) = charge;
-    hint::learn(work, outcomes, opens);
+    if (hinted) hint::learn(work, outcomes, opens);
     add(ledger, WEIGHTED, weighted);
     add(ledger, LOGDET, 2.0 * std::log(beta));
     add(ledger, CHARGE, charge);

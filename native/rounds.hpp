@@ -73,7 +73,7 @@ INLINE void settle(const Block& factor, const Block& work, const Block& ledger) 
         double seen = probed(work[X].first(factor.rows));
         audit::before_round(factor, work, ledger, seen);
         book(ledger, work, primal::absorb(factor, work), seen);
-        fading::fade(factor, work);
+        if (work(AT, FADE) != 0.0) fading::fade(factor, work);
     } else {
         double seen = probed(work[X].first(factor.cols));
         book(ledger, work, drift::absorb(factor, work), seen);

@@ -75,6 +75,9 @@ def test_run_equals_replay_in_every_output(tmp_path: Path, data: Path, capfd) ->
     "chosen",
     [
         ["--model", "aar", "--drift", "0.01"],
+        ["--model", "aar", "--hint", "last", "--discount", "0.9"],
+        ["--model", "aar", "--hint", "midrange"],
+        ["--model", "aar", "--hint", "-2.5"],
         ["--model", "ridge"],
         ["--model", "ridge", "--clip", "9"],
         ["--model", "bayesian-ridge", "--noise-var", "0.3", "--fit-intercept"],

@@ -20,6 +20,7 @@ from commands import forecasts, noregret, stream, write
 MODELS = [
     ["-m", "aar"],
     ["-m", "aar", "--drift", "0.01"],
+    ["-m", "aar", "--hint", "midrange", "--discount", "0.95"],
     ["-m", "bayesian-ridge", "--fit-intercept"],
     ["-m", "auto", "--alone"],
     ["-m", "auto", "--features", "a,b"],

@@ -266,7 +266,7 @@ MUTANTS = {
     "native/fading.hpp": (
         ("gaussian/test_discount.py",),
         [
-            ("double root = std::sqrt(gam);", "double root = gam;", "gam for its root"),
+            ("std::sqrt(work(AT, FADE))", "work(AT, FADE)", "gam for its root"),
             (">= FAINT) row[i] *= root;", ">= 0.0) row[i] *= root;", "pivots that vanish"),
             (
                 "Size k = i + 1; k < factor.cols",
