@@ -85,10 +85,13 @@ void bind_forest(nb::module_& m) {
         .def("copy", [](const Forest& forest) { return Forest(forest); },
              nb::sig("def copy(self) -> Forest"))
         .def("size", &Forest::size)
-        .def("arrays", &arrays, nb::sig("def arrays(self) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]"))
+        .def("arrays", &arrays,
+             nb::sig("def arrays(self) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]"))
         .def("look", [](Forest& forest, Strided x) { return forest.look(Copied(x).row()); })
         .def("settle", &Forest::settle)
-        .def("replay", &replay)
+        .def("book", [](Forest& forest) { return copied(forest.book()); },
+             nb::sig("def book(self) -> Matrix"))
+        .def("replay", &replay, nb::call_guard<nb::gil_scoped_release>())
         .def("reckoned", [](Forest& forest) {
             auto r = forest.reckoned(forest.book()(mixing::RATE, 0));
             return nb::make_tuple(r.potential, r.price, r.course, r.linear, r.fit);

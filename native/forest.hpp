@@ -172,6 +172,7 @@ class Forest {
     double look_in(Size k) {
         Walk& walk = walks_[std::size_t(k)];
         walk.path.clear(), walk.splits = false;
+        walk.path.reserve(std::size_t(DEEPEST + 2));  // so that `settle` needs no memory
         if (size() > 0) {
             Dice dice(set_.seed, std::uint64_t(k), std::uint64_t(book()(mixing::ROUNDS, 0)));
             bool room = size() + 2 * set_.trees <= set_.cap;

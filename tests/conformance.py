@@ -42,6 +42,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "SafeOSLOG": nr.SafeOSLOG,
     "RidgeMixture": nr.RidgeMixture,
     "SafeOSLOG, range": lambda: nr.SafeOSLOG(0.3, 0.2, (-600.0, 700.0), floor=0.01),
+    "Mondrian": nr.Mondrian,
     "Auto": nr.Auto,
     "Auto, range": lambda: nr.Auto((-700.0, 700.0)),
     "AggregatingAlgorithm": lambda: nr.AggregatingAlgorithm([nr.Ridge(), nr.AAR()]),
@@ -134,6 +135,8 @@ def in_river(name: str, learner: Any) -> Any:
 
 def expected_in_river(learner: Any) -> dict[str, str]:
     """Checks of River that this learner cannot pass, each with the reason."""
+    if isinstance(learner, nr.Mondrian):
+        return {"check_shuffle_features_no_impact": "trees draw the feature of a cut by its place"}
     if getattr(learner, "method", None) == "smc":
         return {
             "check_shuffle_features_no_impact": "particles are drawn feature by feature, in the "

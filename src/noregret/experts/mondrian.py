@@ -154,7 +154,7 @@ class MondrianState(VectorState):
     @property
     def rounds(self) -> int:
         """How many rounds have been learned."""
-        return int(self.forest.arrays()[4][mixing.ROUNDS, 0])
+        return int(self.forest.book()[mixing.ROUNDS, 0])
 
     def target(self, y: Outcome) -> float:
         """The outcome, if a pool can take it."""
@@ -190,7 +190,7 @@ class MondrianState(VectorState):
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
-        book = self.forest.arrays()[4]
+        book = self.forest.book()
         first, widened = float(book[FIRST, 0]), float(book[WIDENED].sum())
         potential, price, course, linear, fit = self.forest.reckoned()
         paid = first + potential  # in the very first round all prunings lose the same
