@@ -16,7 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import data
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -175,16 +177,42 @@ def parquet(rows: int, keys: int) -> None:
     put("parquet", what + table(head, lines))
 
 
+def prior() -> None:
+    """Chicks one after the other: the first 20 rounds of each, with and without a prior."""
+    if not data.there(data.FOLDER):
+        return
+    frame = pd.read_csv(data.FOLDER / "chick_weights.csv")
+    frame = frame.sort_values(["chick", "age_days"], kind="stable")
+    lines = []
+    for learner in (nr.Ridge(), nr.Ridge(0.01), nr.AAR(), nr.BayesianRidge(noise_var=None)):
+        losses = []
+        for chosen in (None, "fleet"):
+            fleet, paid = nr.Fleet(learner, prior=chosen), []
+            for key, rows in frame.groupby("chick"):
+                age = rows.age_days.to_numpy() / 10.0
+                X = np.column_stack([np.ones_like(age), age, age**2])
+                y = rows.y.to_numpy(dtype=float)
+                said = fleet.round([int(key)] * len(y), X, y)
+                paid.append(((y - said)[:20] ** 2).sum())
+            losses.append(sum(paid))
+        root = [f"{np.sqrt(loss / len(frame)):.1f}" for loss in losses]
+        lines.append([f"`{learner!r}`", *root, f"{losses[1] / losses[0]:.2f}"])
+    head = ["", "RMSE without", 'with `prior="fleet"`', "ratio of losses"]
+    put("prior", table(head, lines))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--keys", type=int, default=10_000_000, help="of `large`")
     parser.add_argument("--rows", type=int, default=50_000_000, help="of `parquet`")
     given = parser.parse_args()
-    chosen = given.parts or ["tick", "large", "parquet"]
+    chosen = given.parts or ["tick", "large", "parquet", "prior"]
     if "tick" in chosen:
         tick(100_000)
     if "large" in chosen:
         large(given.keys)
     if "parquet" in chosen:
         parquet(given.rows, 1_000_000)
+    if "prior" in chosen:
+        prior()

@@ -118,6 +118,11 @@ def certified(store: Packed | Loose, keys: Keys, where: Integers, *, audit: bool
         bound = math.nan if c.bound is None else c.bound
         lines.append((c.rounds, c.loss, c.comparator, bound, c.allowance, c.holds))
         name, kind, statement = c.name, c.kind, c.statement
+    if getattr(store, "priors", None) is not None:
+        statement = statement.replace("a|w|^2", "(w - m)'P(w - m)").replace("X'X/a", "X'X/P")
+        statement += (
+            ", where Y bounds |y - m'x| and m, P are what the key began with, fleet.prior(key)"
+        )
     columns = list(zip(*lines, strict=True)) or [()] * len(ARRAYS)
     kinds = np.int64, np.float64, np.float64, np.float64, np.float64, object
     arrays: Any = dict(zip(ARRAYS, map(np.array, columns, kinds), strict=True))

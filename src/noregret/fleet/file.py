@@ -31,11 +31,12 @@ from noregret.fleet.fleet import Fleet
 from noregret.fleet.keys import Keys, index_for
 from noregret.fleet.loose import Loose
 from noregret.fleet.packed import Packed
-from noregret.fleet.packing import Packing
+from noregret.fleet.prior import Prior
+from noregret.fleet.priors import Priors
 from noregret.gaussian.stream import Stream
 from noregret.snapshot import files
 from noregret.snapshot.header import parsed, written
-from noregret.types import Integers, Matrix
+from noregret.types import Integers, Matrix, Vector
 
 __all__ = ["opened", "pieces", "restored", "write"]
 
@@ -43,6 +44,7 @@ MAGIC = b"NRFLEET1"
 PAGE = 4096
 DIGEST = 32
 FIELDS = {
+    "priors",
     "version",
     "release",
     "learner",
@@ -106,8 +108,37 @@ def _packed(fleet: Fleet, where: Integers) -> tuple[Iterator[bytes], int, dict[s
             "settled": packing is not None,
             "peak": store.peak,
             "extra": list(packing.extra) if packing is not None else [],
+            "priors": _stored_priors(store.priors),
         },
     )
+
+
+def _stored_priors(priors: Priors | None) -> list[Any] | None:
+    if priors is None:
+        return None
+    each = [
+        [
+            one.keys,
+            one.rounds,
+            *(b64encode(a.tobytes()).decode() for a in (one.mean, one.precision)),
+        ]
+        for one in priors.known
+    ]
+    return [priors.rounds, priors.next, each]
+
+
+def _restore_priors(priors: Priors, stored: Any, n: int) -> None:
+    priors.rounds, priors.next = _counts(stored[:2])
+    for keys, rounds, *arrays in stored[2]:
+        mean, precision = (np.frombuffer(b64decode(a, validate=True)).copy() for a in arrays)
+        one = Prior(mean.reshape(n), precision.reshape(n, n), *_counts([keys, rounds]))
+        one.root()  # or it is none
+        priors.known.append(one)
+
+
+def _check_versions(versions: Vector, count: int) -> None:
+    if not ((versions >= 0) & (versions <= count) & (versions % 1 == 0)).all():
+        raise _damaged("a key has a prior that is not there")
 
 
 def _loose(fleet: Fleet, where: Integers) -> tuple[Iterator[bytes], int, dict[str, Any]]:
@@ -117,7 +148,7 @@ def _loose(fleet: Fleet, where: Integers) -> tuple[Iterator[bytes], int, dict[st
     lengths = np.array([len(model) for model in models], dtype="<i8").tobytes()
     body = [lengths, store.seen(where).astype("<f8").tobytes(), *models]
     more = {"learner": b64encode(fleet._new().to_bytes()).decode(), "settled": False}
-    return iter(body), sum(map(len, body)), {**more, "peak": 0.0, "extra": []}
+    return iter(body), sum(map(len, body)), {**more, "peak": 0.0, "extra": [], "priors": None}
 
 
 def write(fleet: Fleet, path: Any) -> None:
@@ -188,7 +219,7 @@ def _fleet(
     learner = snapshot.from_bytes(b64decode(schema["learner"], validate=True))
     mark = learner._mark()
     learner._restore(None)
-    fleet = Fleet(learner)
+    fleet = Fleet(learner, prior=None if schema["priors"] is None else "fleet")
     fleet._clock = float(schema["clock"])
     named = _read_keys(keys, count, texts=schema["texts"])
     if count:
@@ -200,10 +231,13 @@ def _fleet(
         return _with_models(fleet, store, count, body)
     if mark is not None:
         extra = tuple(int(k) for k in schema["extra"])
-        store.repack(Packing.of(store.plan, mark.space, extra))
+        store.repack(store.packing_of(mark.space, extra))
         assert store.packing is not None
         store.peak = float(schema["peak"])
         rows = np.frombuffer(body, "<f8").reshape(count, store.packing.wide)
+        if store.priors is not None:
+            _restore_priors(store.priors, schema["priors"], store.packing.features)
+            _check_versions(rows[:, -2], len(store.priors.known))
         whole = count - count % BLOCK
         mapped = own(rows[:whole])
         for k in range(0, whole, BLOCK):

@@ -15,6 +15,7 @@ from noregret.errors import InputError, MergeError, NumericalError, abbreviated
 from noregret.fleet.certified import Certificates, certified
 from noregret.fleet.keyed import Keyed
 from noregret.fleet.keys import Keys, index_for, read_keys, settled
+from noregret.fleet.prior import Prior
 from noregret.fleet.replay import FleetReplay, Part, replay
 from noregret.types import Integers, Outcomes, Table, Vector
 
@@ -43,6 +44,11 @@ class Fleet(Keyed):
       `split(n)`: n fleets, each key in the one that its hash says, the same on every machine;
       `take(keys)`: a fleet of some keys.
     - `replay(data, key=, target=)`: rounds from a frame or a file.
+
+    With prior="fleet" a new key starts near what the keys before it have in common (see
+    noregret/fleet/prior.py), and keeps that prior: `prior(key)`.  Its certificate compares it with
+    experts that pay (w - m)'P(w - m) for being elsewhere.  `fleet[key]` is then the learner of the
+    turned rounds.  Priors are learned between calls, so that where calls are cut shows.
 
     A call that is refused changes nothing, to the last bit, and names key, row, field and value.
     Forecasts and states are those of separate learners, bit for bit.
@@ -162,6 +168,23 @@ class Fleet(Keyed):
         """
         return replay(self, data, key=key, target=target, features=features, query=query, each=each)
 
+    def prior(self, key: Any) -> Prior | None:
+        """What a key of a fleet with prior="fleet" started from; None: the learner's own prior.
+
+        >>> import numpy as np, noregret as nr
+        >>> fleet = nr.Fleet(nr.AAR(), prior="fleet")
+        >>> for shop in range(10):  # one after the other, all with y = 3x
+        ...     fleet.learn([shop] * 4, [[1.0], [2.0], [1.0], [2.0]], [3.0, 6.0, 3.0, 6.0])
+        >>> print(fleet.prior(0), fleet.prior(9).keys, fleet.prior(9).mean.round(1))
+        None 8 [3.]
+        """
+        with self._lock:
+            where = self._found(read_keys([key]))
+            if self._priors is None:
+                return None
+            version = int(self._store.versions(where)[0])
+            return self._priors.known[version - 1] if version else None
+
     # Certificates ---------------------------------------------------------------------------
 
     def certificates(self, *, audit: bool = False) -> Certificates:
@@ -243,7 +266,8 @@ class Fleet(Keyed):
     # Several fleets -------------------------------------------------------------------------
 
     def _empty(self) -> Fleet:
-        fleet = Fleet(self._learner, threads=getattr(self._store, "threads", None))
+        prior = None if self._priors is None else "fleet"
+        fleet = Fleet(self._learner, prior=prior, threads=getattr(self._store, "threads", None))
         fleet._clock = self._clock
         return fleet
 
@@ -312,6 +336,10 @@ class Fleet(Keyed):
             index = settled(self._index, keys)
             here = index.find(keys)
             joined = []
+            if (here >= 0).any() and self._priors is not None:
+                raise MergeError(
+                    'both fleets have some keys, which with prior="fleet" do not merge'
+                )
             for k in np.flatnonzero(here >= 0).tolist():
                 mine = self._store.learner(int(here[k]))
                 joined.append((int(here[k]), mine.merge(copied._store.learner(k))))

@@ -13,6 +13,9 @@ from noregret.errors import InputError, abbreviated
 from noregret.fleet.keys import Index, Keys, read_keys, settled
 from noregret.fleet.loose import Loose
 from noregret.fleet.packed import Packed, plan_of
+from noregret.fleet.packing import drift_of
+from noregret.fleet.priors import Priors
+from noregret.gaussian.stream import Plan
 from noregret.learner.locks import new_lock
 from noregret.learner.saving import ours
 from noregret.types import Integers
@@ -25,7 +28,9 @@ class Keyed:
 
     __slots__ = ("_clock", "_index", "_learner", "_lock", "_store")
 
-    def __init__(self, learner: Any, *, threads: int | None = None) -> None:
+    def __init__(
+        self, learner: Any, *, prior: str | None = None, threads: int | None = None
+    ) -> None:
         if not ours(learner) or not hasattr(learner, "learn_one") or learner._tickets:
             raise InputError(
                 f"learner = {abbreviated(learner)}: give a learner of noregret that learns each "
@@ -42,8 +47,9 @@ class Keyed:
         self._index: Index | None = None
         self._clock = 0.0
         workers, like = _threads(threads), self.learner
+        priors = _priors(prior, plan)
         # The same calls, whatever it is.
-        self._store: Any = Loose(like) if plan is None else Packed(like, plan, workers)
+        self._store: Any = Loose(like) if plan is None else Packed(like, plan, workers, priors)
 
     def _new(self) -> Any:
         """A learner that has learned nothing."""
@@ -58,6 +64,10 @@ class Keyed:
                 f"{self._clock!r}"
             )
         return float(now)
+
+    @property
+    def _priors(self) -> Priors | None:
+        return getattr(self._store, "priors", None)
 
     @property
     def learner(self) -> Any:
@@ -134,6 +144,11 @@ class Keyed:
                 raise InputError(
                     f"fleet[{key!r}] = {abbreviated(learner)}: give one like {self._learner!r}"
                 )
+            if self._priors is not None:
+                raise InputError(
+                    'fleet[key] = learner: not with prior="fleet", whose keys began '
+                    "elsewhere than an ordinary learner"
+                )
             keys = read_keys([key])
             index = settled(self._index, keys)
             state = self._store.fits(learner, key)
@@ -186,6 +201,19 @@ class Keyed:
             gone = self._keys(old)
             self._forget(old)
         return gone if isinstance(gone, list) else gone.tolist()
+
+
+def _priors(prior: str | None, plan: Plan | None) -> Priors | None:
+    if prior is None:
+        return None
+    if prior != "fleet":
+        raise InputError(f'prior = {abbreviated(prior)}: give "fleet", or None')
+    if plan is None or plan.intercept or plan.rule.clip is not None or drift_of(plan) > 0.0:
+        raise InputError(
+            'prior="fleet" is for AAR, Ridge and BayesianRidge without drift, clip and '
+            "fit_intercept: give the constant 1 as a feature"
+        )
+    return Priors()
 
 
 def _threads(threads: int | None) -> int:

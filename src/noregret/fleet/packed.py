@@ -12,8 +12,9 @@ import numpy as np
 
 from noregret._native import layout
 from noregret._native.fleet import BLOCK, LEARN, PREDICT, Slots
-from noregret.errors import FeatureError, InputError, NumericalError
+from noregret.errors import FeatureError, InputError, MergeError, NumericalError
 from noregret.fleet.packing import Packing, Space, drift_of, state_of
+from noregret.fleet.priors import Priors
 from noregret.gaussian.base import Gaussian
 from noregret.gaussian.stream import Plan, Stream
 from noregret.inputs.spaces import Names, Positions, space_for_table
@@ -26,6 +27,7 @@ CALM = 2.0**200
 """No look at features, outcomes and priors up to here can overflow: |v| <= |x|/sqrt(a), |z|^2 <=
 sum y^2, P <= S I.  A call with larger ones keeps what it changes until it is done."""
 NOTHING: Vector = np.zeros(0)
+ROWS = 1 << 14  # slots that are looked at together
 
 
 class OverflowsError(NumericalError):
@@ -46,10 +48,12 @@ def plan_of(learner: object) -> Plan | None:
 class Packed:
     """The states of a fleet of Gaussian learners, by slot."""
 
-    __slots__ = ("blocks", "like", "packing", "peak", "plan", "slots", "threads")
+    __slots__ = ("blocks", "like", "packing", "peak", "plan", "priors", "slots", "threads")
 
-    def __init__(self, like: Gaussian, plan: Plan, threads: int) -> None:
-        self.like, self.plan, self.threads = like, plan, threads
+    def __init__(
+        self, like: Gaussian, plan: Plan, threads: int, priors: Priors | None = None
+    ) -> None:
+        self.like, self.plan, self.threads, self.priors = like, plan, threads, priors
         self.packing: Packing | None = None
         self.slots: Slots = None  # type: ignore[assignment]  # until there is a packing
         self.blocks: list[Matrix] = []
@@ -79,7 +83,15 @@ class Packed:
         """Let slots have this space, larger ones than before if it has grown."""
         old = self.packing
         if old is None or old.space is not space:
-            self.repack(Packing.of(self.plan, space, old.extra if old else ()))
+            if self.priors and old is not None and self.priors.known:
+                raise FeatureError(
+                    'a feature is new, but with prior="fleet" the features stay as they begin'
+                )
+            self.repack(self.packing_of(space, old.extra if old else ()))
+
+    def packing_of(self, space: Space, extra: tuple[int, ...] = ()) -> Packing:
+        """A packing of this plan."""
+        return Packing.of(self.plan, space, extra, versions=self.priors is not None)
 
     def repack(self, packing: Packing) -> None:
         """Move all slots into a wider packing."""
@@ -101,6 +113,8 @@ class Packed:
     def clear(self, where: Integers) -> None:
         """Let slots be those of new learners."""
         self.slots.clear(where)
+        if self.priors is not None:
+            self.set_versions(where, np.full(len(where), -1.0))
 
     def reserve(self, count: int) -> None:
         """Have room for so many slots."""
@@ -117,6 +131,18 @@ class Packed:
 
     def learn(self, where: Integers, xs: Matrix, ys: Vector, now: float) -> Vector:
         """Forecast and learn every row; all of them or none."""
+        if self.priors is None:
+            return self._learn(where, xs, ys, now)
+        versions = self.versions(where)
+        base, turned = self.priors.turn(versions, xs, self.plan.prior_precision)
+        forecasts = base + self._learn(where, turned, ys - base, now)
+        self.set_versions(where, versions)
+        self.priors.rounds += len(ys)
+        if self.priors.due(self):
+            self.priors.learn(self)
+        return forecasts
+
+    def _learn(self, where: Integers, xs: Matrix, ys: Vector, now: float) -> Vector:
         peak = max(self.peak, _peak(xs), _peak(ys))
         touched = None
         if peak > CALM:
@@ -135,11 +161,30 @@ class Packed:
         """Forecast every row; a slot of -1 is that of a new learner."""
         forecasts, slots = np.empty(len(where)), self.slots
         if self.packing is None:  # nothing has been learned
-            slots = Packing.of(self.plan, Positions(xs.shape[1])).slots()
+            slots = self.packing_of(Positions(xs.shape[1])).slots()
+        base: Vector = np.zeros(len(where))
+        if self.priors is not None and self.packing is not None:
+            base, xs = self.priors.turn(self.versions(where), xs, self.plan.prior_precision)
         failed = slots.run(PREDICT, where, xs, NOTHING, beyond, forecasts, 0.0, self.threads)
         if failed >= 0:
             raise _overflows(failed, xs)
-        return forecasts
+        return forecasts if self.priors is None else base + forecasts
+
+    def versions(self, where: Integers) -> Integers:
+        """Which prior each slot has; that of today for slots that have learned nothing."""
+        assert self.priors is not None
+        held = np.full(len(where), -1.0)
+        old = np.flatnonzero(where >= 0)
+        for k in range(0, len(old), ROWS):
+            part = old[k : k + ROWS]
+            held[part] = self.take(where[part])[:, -2]
+        return np.where(held < 0.0, len(self.priors.known), held).astype(np.int64)
+
+    def set_versions(self, where: Integers, versions: Vector | Integers) -> None:
+        """Note which prior each slot has."""
+        for block in np.unique(where // BLOCK).tolist():
+            here = where // BLOCK == block
+            self.blocks[block][where[here] % BLOCK, -2] = versions[here]
 
     # States ---------------------------------------------------------------------------------
 
@@ -183,7 +228,7 @@ class Packed:
         lost = self.packing.lacks(state)
         if lost:
             extra = tuple(sorted({*self.packing.extra, *lost}))
-            self.repack(Packing.of(self.plan, self.packing.space, extra))
+            self.repack(self.packing_of(self.packing.space, extra))
         largest = float(stream.ledger[[layout.WIDEST, layout.OUTCOMES], 0].max())
         self.peak = max(self.peak, largest)
         self.slots.put(np.array([slot]), self.packing.packed(state, now)[None])
@@ -214,18 +259,23 @@ class Packed:
 
     def insert(self, at: Integers, other: Packed, which: Integers) -> None:
         """Copy slots of another store into slots of this one."""
+        if (self.priors is None) != (other.priors is None):
+            raise MergeError('one fleet has prior="fleet", the other has not')
         self.joint_with(other)
         assert self.packing is not None
         assert other.packing is not None
+        places = None if self.priors is None else self.priors.adopt(other.priors)
         extra = tuple(sorted({*self.packing.extra, *other.packing.extra}))
         if extra != self.packing.extra:
-            self.repack(Packing.of(self.plan, self.packing.space, extra))
+            self.repack(self.packing_of(self.packing.space, extra))
         self.peak = max(self.peak, other.peak)
         self.reserve(int(at.max(initial=-1)) + 1)
         for start in range(0, len(at), BLOCK):
             rows = other.take(which[start : start + BLOCK])
             if self.packing.wide != other.packing.wide:
                 rows = self.packing.moved(rows, other.packing)
+            if places is not None:
+                rows[:, -2] = places[rows[:, -2].astype(np.int64)]
             self.slots.put(np.ascontiguousarray(at[start : start + BLOCK]), rows)
 
 

@@ -44,9 +44,12 @@ class Packing:
     runs: Integers  # (k, 3): so many numbers from here in the slot stand there in the state
     extra: tuple[int, ...]  # rows of the ledger's numbers that only learners put in needed
     wide: int  # numbers in a slot, the clock included
+    versions: bool = False  # whether slots say which prior they have, before the clock; -1: none
 
     @classmethod
-    def of(cls, plan: Plan, space: Space, extra: tuple[int, ...] = ()) -> Packing:
+    def of(
+        cls, plan: Plan, space: Space, extra: tuple[int, ...] = (), *, versions: bool = False
+    ) -> Packing:
         """The packing of a plan, with room for more numbers of the ledger."""
         fresh = state_of(Stream.start(plan, space))
         n = space.size + plan.intercept
@@ -67,7 +70,9 @@ class Packing:
         if 2 * layout.SQUARE not in kept:  # what is paid is the square loss
             paid = sum(length for _, length in places)
             runs.append([paid, ledger + 2 * layout.SQUARE, 2])
-        return cls(plan, space, fresh, np.array(runs, dtype=np.int64), extra, at + 1)
+        return cls(
+            plan, space, fresh, np.array(runs, dtype=np.int64), extra, at + 1 + versions, versions
+        )
 
     def slots(self) -> Slots:
         """An empty store of slots."""
@@ -85,12 +90,12 @@ class Packing:
             self.wide,
         )
 
-    def packed(self, state: Vector, now: float) -> Vector:
+    def packed(self, state: Vector, now: float, version: float = -1.0) -> Vector:
         """A state as a slot."""
         slot = np.empty(self.wide)
         for at, to, length in self.runs.tolist():
             slot[at : at + length] = state[to : to + length]
-        slot[-1] = now
+        slot[-1 - self.versions :] = [version, now][1 - self.versions :]
         return slot
 
     def unpacked(self, slot: Vector) -> Vector:
@@ -140,9 +145,9 @@ class Packing:
         A feature that is new was 0 in every round so far, so the past stays exact.
         """
         if self.space.size == old.space.size:
-            return np.stack([self.packed(old.unpacked(row), row[-1]) for row in rows])
-        grown = [state_of(old.stream(row)._extended(self.space)) for row in rows]
-        return np.stack([self.packed(s, row[-1]) for s, row in zip(grown, rows, strict=True)])
+            return np.stack([self.packed(old.unpacked(row), row[-1], row[-2]) for row in rows])
+        grown = [(state_of(old.stream(row)._extended(self.space)), row) for row in rows]
+        return np.stack([self.packed(state, row[-1], row[-2]) for state, row in grown])
 
 
 def drift_of(plan: Plan) -> float:
