@@ -100,7 +100,7 @@ def aggregate(
         of them: "adaptive", "stacking"; "aggregating", the Aggregating Algorithm alone; "mlpol" or
         "boa" for any convex loss.  By default "rules" for square loss, "aggregating" for "log" and
         "brier", "mlpol" for every other.
-    loss : "square"; "log" or "brier" of "aggregating"; "crps", which merges distributions: T x N x 2
+    loss : "square"; "log" or "brier" of "aggregating"; "crps", to merge distributions: T x N x 2
         normal means and variances, or T x N x k quantiles at k levels.  Of "mlpol" and "boa" also
         "absolute", "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope)
         of g and y, or an object with `loss(g, y)` and `slope(g, y)`.
