@@ -17,10 +17,9 @@ import numpy as np
 from auto import FILES, read
 from interval_cost import cost
 from page import table
-from river.conf import RegressionJackknife
-from sklearn.base import BaseEstimator, RegressorMixin
 
 import noregret as nr
+from noregret.reproduce.interval_peers import jackknife, mapie
 from noregret.reproduce.intervals import (
     METHODS,
     Bands,
@@ -60,60 +59,6 @@ as **ratios to that of nr.Intervals**: above 1 the peer is worse. Peers:
 - jackknife: river's `RegressionJackknife`, all errors kept.
 - BayesianRidge: its own Student quantiles, noise variance learned.
 """
-
-
-class Given(RegressorMixin, BaseEstimator):
-    """Forecasts that are in the only column of X."""
-
-    def fit(self, X, y):  # noqa: ARG002  # nothing to learn
-        self.n_features_in_ = 1
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, 0]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
-class GivenOnline:
-    """The same for river."""
-
-    def predict_one(self, x):
-        return x["g"]
-
-    def learn_one(self, x, y):
-        pass
-
-
-def mapie(y: np.ndarray, g: np.ndarray, start: int) -> Bands:
-    """MAPIE's own class, row by row."""
-    from mapie.regression import TimeSeriesRegressor
-
-    low, high = np.full(len(y), np.nan), np.full(len(y), np.nan)
-    model = TimeSeriesRegressor(Given(), method="aci", cv="prefit")
-    model.fit(g[:start, None], y[:start])
-    for t in range(start, len(y)):
-        x = g[t : t + 1, None]
-        _, ends = model.predict(x, confidence_level=0.9, allow_infinite_bounds=True)
-        low[t], high[t] = ends[0, 0, 0], ends[0, 1, 0]
-        model.update(x, y[t : t + 1], confidence_level=0.9, gamma=0.005)
-    far = np.abs(y - g)[:start].max()
-    return Bands(
-        np.where(np.isfinite(low), low, g - far), np.where(np.isfinite(high), high, g + far)
-    )
-
-
-def jackknife(y: np.ndarray, g: np.ndarray) -> Bands:
-    """river's own class."""
-    model, ends = RegressionJackknife(GivenOnline(), confidence_level=0.9), []
-    for said, outcome in zip(g.tolist(), y.tolist()):
-        x = {"g": said}
-        interval = model.predict_one(x, with_interval=True)
-        ends.append((interval.lower, interval.upper))
-        model.learn_one(x, outcome)
-    low, high = np.array(ends).T
-    return Bands(low, high)
 
 
 def forecasts(folder: Path, name: str, rows: int) -> tuple[np.ndarray, ...]:
@@ -156,13 +101,13 @@ def one(folder: Path, name: str, rows: int) -> tuple[Figures, dict[str, float]]:
         peer: measured(y, per_side(METHODS[peer], y, g, start), start=start).winkler
         for peer in PEERS[:3]
     }
-    found["jackknife"] = measured(y, jackknife(y, g), start=start).winkler
+    found["jackknife"] = measured(y, Bands(*jackknife(y, g, start)), start=start).winkler
     if own is not None:
         found["BayesianRidge"] = measured(y, own, start=start).winkler
     found = {peer: score / mine.winkler for peer, score in found.items()}
     part = slice(0, MAPIE_ROWS)
     try:
-        theirs = measured(y[part], mapie(y[part], g[part], start), start=start).winkler
+        theirs = measured(y[part], Bands(*mapie(y[part], g[part], start)), start=start).winkler
         found["MAPIE"] = (
             theirs / measured(y[part], Bands(*(b[part] for b in bands)), start=start).winkler
         )
