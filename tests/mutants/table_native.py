@@ -1001,8 +1001,8 @@ MUTANTS = {
             ("/ total;\n        }\n    }", ";\n        }\n    }", "an unweighted mean"),
             (
                 "(mass[j] - least) * c / (2.0 * v), MOST",
-                "(mass[j] - least) * c / (2.0 * v), INF",
-                "a round may take everything",
+                "(mass[j] - least) * c / (2.0 * v), 3.0",
+                "a round takes little",
             ),
             (
                 "double scale = vectors::total(cost) / vectors::total(mass);",
