@@ -57,11 +57,9 @@ struct Posterior {
         go = odds > 0.0 ? least : least + odds;
     }
 
-    // The mix of a round at a node that loses so much itself, and so much below.
-    double mix(double lost, double below) const {
-        if (eta == INF) return smaller(lost + gain, below) - smaller(gain, 0.0);
-        return evidence(eta, stop, go, lost, below);
-    }
+    // The mix of a round at a node that loses so much itself, and so much below.  While eta is
+    // infinite all outcomes are one point and so are all forecasts: nobody has gained anything.
+    double mix(double lost, double below) const { return evidence(eta, stop, go, lost, below); }
 };
 
 // What the prunings below a node come to, by the nodes' own sums.

@@ -15,6 +15,8 @@ import noregret as nr
 from noregret._native import mixing
 from noregret._native.mondrian import (
     BIRTH,
+    COLUMNS,
+    CUT,
     DEEPEST,
     FIT,
     GAIN,
@@ -211,6 +213,33 @@ def test_no_path_is_longer_than_said() -> None:
     assert all(c.holds for c in learner.certificates())
 
 
+def test_a_path_of_65_nodes_is_not_made_longer() -> None:
+    """A chain as long as may be: inputs beyond all its boxes are learned and split nothing."""
+    learner = nr.Mondrian(trees=1, prior_precision=1.0)
+    learner.replay([[0.0], [1.0]], [0.0, 1.0])
+    state = learner._state
+    *_, units, book = state.forest.arrays()
+    depth = int(DEEPEST)
+    nodes = np.zeros((2 * depth + 1, COLUMNS))
+    boxes = np.zeros((len(nodes), 2))
+    for i in range(depth + 1):  # node 2i - 1 below its leaf 2i; the first is the root, 0
+        v = max(2 * i - 1, 0)
+        nodes[v, [BIRTH, TIME, HEIGHT, ROUNDS]] = i, i + 1, depth - i, 1
+        boxes[v] = i, depth
+        if i < depth:
+            nodes[v, [LEFT, RIGHT, CUT]] = 2 * i + 2, 2 * i + 1, i + 0.5
+            nodes[2 * i + 2, [BIRTH, TIME, ROUNDS]] = i + 1, math.inf, 1
+            boxes[2 * i + 2] = i
+    nodes[2 * depth - 1, TIME] = math.inf
+    factors = np.tile(np.eye(2, 3), (len(nodes), 1, 1))
+    state.forest = state.growth.forest(1, nodes, boxes, factors, units, book)
+    state.renew()
+    for k in range(20):
+        learner.learn_one([depth + 10.0 * k], float(k % 2))
+    assert learner.nodes_ == len(nodes)
+    assert arrays(learner)[0][0, [HEIGHT, ROUNDS]].tolist() == [depth, 21]
+
+
 def test_a_far_origin_of_the_outcomes_costs_the_first_round_alone() -> None:
     """Weights rest on small numbers: 1e6 more leaves the other forecasts as they were."""
     X, y = wavy(200)
@@ -269,6 +298,20 @@ def test_nodes_that_are_no_trees_are_refused(column: int, value: float) -> None:
     values[3][0, column] = value
     with pytest.raises(ValueError, match="has"):
         type(state).restored(*values)
+
+
+def test_nodes_of_no_tree_and_children_born_at_another_time_are_refused() -> None:
+    X, y = wavy(40)
+    state = nr.Mondrian().fit(X, y)._state
+    values = list(state.stored())
+    more = [np.concatenate([part, part[-1:]]) for part in values[3:6]]
+    more[0][-1, [LEFT, RIGHT, HEIGHT, TIME]] = 0.0, 0.0, 0.0, math.inf
+    with pytest.raises(ValueError, match="no trees"):
+        type(state).restored(*values[:3], *more, *values[6:])
+    nodes = values[3].copy()
+    nodes[int(nodes[0, LEFT]), BIRTH] *= 0.5
+    with pytest.raises(ValueError, match="no trees"):
+        type(state).restored(*values[:3], nodes, *values[4:])
 
 
 def test_numbers_that_do_not_fit_are_refused_and_leave_no_trace() -> None:

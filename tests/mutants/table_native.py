@@ -1198,7 +1198,6 @@ MUTANTS = {
         [
             ("{ return -life; }", "{ return -0.5 * life; }", "a price that is not that of time"),
             ("(eta < INF ? eta * gain : 0.0)", "0.0", "weights that stay at the prior"),
-            ("smaller(lost + gain, below)", "smaller(lost, below)", "the limit forgets the past"),
             ("return -potential(eta, life, 0.0, -gain);", "return gain;", "a gain lifted as it is"),
             ("node[GAIN] = paid - below;", "", "gains of the eta before"),
             ("if (paid + stop < here.price)", "if (paid < here.price)", "a stop without its price"),
