@@ -35,7 +35,7 @@ void bind_binary(nb::module_& m) {
         return margin::learn(kind, family, bound, factor, work, book, scatter, Copied(x).row(),
                              ceiling, sign);
     });
-    g.def("replay", &margin::replay);
+    g.def("replay", &margin::replay, nb::call_guard<nb::gil_scoped_release>());
     g.def("smooth_logistic", [](double mu, double q) {
         families::Bent b = margin::smooth_logistic(mu, q);
         return nb::make_tuple(b.loss, b.slope, b.curve);

@@ -39,15 +39,15 @@ void bind_gaussian(nb::module_& m) {
     p.def("look", &primal::look);
     p.def("absorb", &primal::absorb);
     p.def("remove", &primal::remove);
-    p.def("stream", &cascade::stream);
-    p.def("fading", &fading::stream);
+    p.def("stream", &cascade::stream, nb::call_guard<nb::gil_scoped_release>());
+    p.def("fading", &fading::stream, nb::call_guard<nb::gil_scoped_release>());
     CONSTANT(p, fading, FAINT);
 
     nb::module_ d = m.def_submodule("drift");
     d.def("look", &drift::look);
     d.def("absorb", &drift::absorb);
     d.def("diffuse", &drift::diffuse);
-    d.def("stream", &drift::stream);
+    d.def("stream", &drift::stream, nb::call_guard<nb::gil_scoped_release>());
 
     nb::module_ k = m.def_submodule("dual");
     k.def("extend_in_time", &dual::extend_in_time);
@@ -63,7 +63,7 @@ void bind_gaussian(nb::module_& m) {
     CONSTANT(a, audit, CHECKS), CONSTANT(a, audit, EPS), CONSTANT(a, audit, GAMMA);
     CONSTANT(a, audit, LEAST);
     a.def("fixed", &audit::fixed);
-    a.def("before_rows", &audit::before_rows);
+    a.def("before_rows", &audit::before_rows, nb::call_guard<nb::gil_scoped_release>());
     a.def("check", &audit::check);
     a.def("probe", [](Row r) {
         for (Size k = 0; k < r.n; ++k) r[k] = PROBES[std::size_t(k % PROBED)];
@@ -79,9 +79,9 @@ void bind_gaussian(nb::module_& m) {
     r.def("look_unlimited", [](Block f, Block w, Strided x, Row seen) {
         return rounds::look_unlimited(f, w, Copied(x).row(), seen);
     });
-    r.def("look_rows", &rounds::look_rows);
+    r.def("look_rows", &rounds::look_rows, nb::call_guard<nb::gil_scoped_release>());
     r.def("book", [](Block l, Block w, double fit) { return rounds::book(l, w, fit, 0.0); });
-    r.def("book_rows", &rounds::book_rows);
+    r.def("book_rows", &rounds::book_rows, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace noregret

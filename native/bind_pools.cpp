@@ -47,7 +47,7 @@ void bind_pools(nb::module_& m) {
     g.def("measure", &grid::measure);
     g.def("look", &grid::look);
     g.def("absorb", &grid::absorb);
-    g.def("replay", &grid::replay);
+    g.def("replay", &grid::replay, nb::call_guard<nb::gil_scoped_release>());
     g.def("late", &grid::late);
 
     nb::module_ l = m.def_submodule("leaders");

@@ -152,7 +152,7 @@ class Slots {
         if (beyond > 0.0) {
             at[ROOT] = std::hypot(at[ROOT], beyond * std::sqrt(plan.prior_var + plan.drift * at[PASSED]));
             if (!std::isfinite(at[ROOT])) return false;
-            forecast = rules::forecast(plan.rule, plan.level, desk.work(MEAN, 0), at[ROOT]);
+            forecast = rules::forecast(desk.work, 0);
         }
         if (what == PREDICT) return true;
         desk.work(Y, 0) = y;

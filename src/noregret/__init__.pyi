@@ -40,6 +40,7 @@ from noregret.learner.replay import Replay as Replay
 from noregret.lms.comparators import Expansion as Expansion
 from noregret.lms.kernel_lms import KernelLMS as KernelLMS
 from noregret.lms.net import KLMSNet as KLMSNet
+from noregret.running.parallel import parallel as parallel
 from noregret.snapshot import from_bytes as from_bytes
 from noregret.snapshot import load as load
 from noregret.snapshot import save as save

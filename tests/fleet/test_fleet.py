@@ -87,6 +87,45 @@ def test_a_fleet_is_separate_learners(name, data) -> None:
         assert fleet.take([key]).certificates().bound.tobytes() == line.bound.tobytes()
 
 
+@pytest.mark.parametrize("name", ["ridge", "clipped", "aar", "bayes"])
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_many_keys_in_a_call_are_separate_learners(name, data) -> None:
+    """Every key once or twice in each call; zeros, tiny and huge rows too."""
+    stream = data.draw(rows(max_rounds=14, max_features=9))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    odd = data.draw(st.sampled_from([1.0, 0.0, -0.0, 1e-170, 1e40]))
+    traffic = []
+    for x, y in zip(stream.X, stream.y, strict=True):
+        X = x * rng.choice([1.0, 1.0, 1.0, odd, -0.5], (20, len(x)))
+        traffic.append(([*rng.permutation(19).tolist(), 3], X, y * rng.normal(size=20)))
+    said, learners = alone(LEARNERS[name], traffic)
+    fleet = nr.Fleet(LEARNERS[name]())
+    found = np.concatenate([fleet.round(*call) for call in traffic])
+    assert found.tobytes() == np.array(said).tobytes()
+    same(fleet, learners)
+
+
+@pytest.mark.parametrize("n", [1, 7, 22, 23, 24, 40])
+def test_any_number_of_features(n) -> None:
+    rng = np.random.default_rng(n)
+    calls = [(list(range(30)), rng.normal(size=(30, n)), rng.normal(size=30)) for _ in range(6)]
+    for kind in (lambda: nr.AAR(0.5), lambda: nr.BayesianRidge(0.5, fit_intercept=True)):
+        said, learners = alone(kind, calls)
+        fleet = nr.Fleet(kind())
+        assert np.concatenate([fleet.round(*call) for call in calls]).tolist() == said
+        same(fleet, learners)
+
+
+def test_a_damaged_state_is_no_forecast() -> None:
+    """What a file that was changed on the disk may hold: an error, not NaN."""
+    fleet = nr.Fleet(nr.AAR())
+    fleet.learn(range(20), np.ones((20, 2)), np.ones(20))
+    fleet._store.blocks[0][5, :] = np.nan
+    with pytest.raises(NumericalError, match="key 5, row 5"):
+        fleet.round(range(20), np.ones((20, 2)), np.ones(20))
+
+
 @pytest.mark.parametrize("name", LOOSE)
 def test_others_go_through_a_loop(name) -> None:
     rng = np.random.default_rng(1)

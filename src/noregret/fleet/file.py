@@ -224,7 +224,8 @@ def _fleet(
     named = _read_keys(keys, count, texts=schema["texts"])
     if count:
         fleet._index = index_for(named)
-        if len(np.unique(fleet._index.give(named))) != count:
+        fleet._index.give(named)
+        if fleet._index.size() != count:
             raise _damaged("two of its keys are the same")
     store = fleet._store
     if isinstance(store, Loose):
