@@ -55,13 +55,16 @@ def test_every_certificate_holds_in_every_round(data: Rows, a: float, hint, q: f
 
 
 @settings(max_examples=300, deadline=None)
-@given(*[st.floats(-1e3, 1e3)] * 3, st.floats(1.0, 1e6))
+@given(*[st.integers(-64_000, 64_000).map(lambda k: k / 64.0)] * 3, st.floats(1.0, 1e6))
 def test_price_of_one_round(m: float, y: float, h: float, d: float) -> None:
-    """(y - g)^2 = e^2/d + (y - h)^2 (1 - 1/d) - (d - 1)(g - h)^2, of scalars alone."""
+    """(y - g)^2 = e^2/d + (y - h)^2 (1 - 1/d) - (d - 1)(g - h)^2, of scalars alone.
+
+    On a grid: y - g has the rounding of g, which is that of h, however close they are.
+    """
     rule, root = Rule(layout.AROUND, h), np.array([np.sqrt(d)])
     (g,) = rule.forecast(np.array([[m]]), root, np.array([h]))[0]
     paid = rule.loss(np.array([[m]]), root, np.array([[y]]), np.array([h]))[0]
-    assert paid == (y - g) ** 2
+    assert paid == (y - g) * (y - g)  # NumPy squares arrays by a product, numbers by a power
     due = (y - m) ** 2 / d + (y - h) ** 2 * (1 - 1 / d) - (d - 1) * (g - h) ** 2
     size = (y - m) ** 2 + (y - h) ** 2 + (m - h) ** 2
     assert paid == pytest.approx(due, rel=1e-9, abs=1e-9 * size)

@@ -16,6 +16,7 @@ from noregret.errors import InputError, MergeError, abbreviated
 from noregret.gaussian.base import Gaussian
 from noregret.gaussian.learners import BayesianRidge
 from noregret.gaussian.ledger import totals
+from noregret.inputs.values import ReadTable
 from noregret.snapshot import from_bytes
 from noregret.wrappers.merging import merge
 
@@ -108,13 +109,14 @@ def _learn(columns: Columns, empty: Any, batches: Iterable[Any]) -> Iterator[Any
     """On an executor: one partition becomes one block."""
     part = module("pyspark", "fit").TaskContext.get().partitionId()
     learner, rows = copy.deepcopy(empty), 0
+    names: list[object] | None = None if columns.width is not None else list(columns.features)
     for batch in batches:
         if not batch.num_rows:
             continue
         read = columns.read(batch, f"row {{}} of partition {part}", rows)
         for message in read.wrong.values():
             raise InputError(message)
-        learner.partial_fit(columns.table(read.X), read.y)
+        learner.partial_fit(ReadTable(read.X, names), read.y)
         rows += batch.num_rows
     if rows:
         arrow = module("pyarrow", "fit")
