@@ -42,7 +42,8 @@ def plan_of(learner: object) -> Plan | None:
         return None
     plan = learner._plan()
     plain = plan.kernel is None and plan.budget is None and not callable(plan.drift)
-    return plan if plain else None
+    still = plan.discount is None and not plan.rule.hinted  # slots have no room for what these keep
+    return plan if plain and still else None
 
 
 class Packed:

@@ -54,7 +54,7 @@ def to_bytes(learner: object, extra: dict[str, object] | None = None) -> bytes:
     return frame.pack(written(schema), writer.pieces)
 
 
-def from_bytes(data: object, /, **given: object) -> object:
+def from_bytes(data: object, /, **given: object) -> Any:
     """The learner that `to_bytes` or `save` stored; `given` as in `load`.
 
     >>> import noregret as nr
