@@ -153,7 +153,7 @@ def test_gaps_and_repeated_times_are_counted(tmp_path: Path, capsys) -> None:
     shown = said(capsys, "run", path, "-y", "y", "--time", "t", code=0)
     assert "1 of 97 rows have the time of a row before" in shown
     assert "2 gaps in time (4 rows missing, one every 30 min), the first before" in shown
-    assert "line 12" in shown
+    assert "line 12" in " ".join(shown.split())  # a long path may wrap it
 
 
 def test_the_hour_that_clocks_go_back_is_no_disorder(tmp_path: Path) -> None:

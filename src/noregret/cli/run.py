@@ -69,9 +69,9 @@ How cells are read:
   a row without a feature is bad unless --missing says what to take
 
 \b
-The output has one row per round: its line (or row), time, y, forecast, low and high (the interval,
-with --intervals; of several coverages low_50, high_50, ...), std (where the learner has a
-predictive distribution), loss, and the bound on the cumulative loss (where it was worked out).
+The output has one row per round: its line (or row), time, y, forecast, low and high (with
+--intervals; of several coverages low_50, high_50, ...), std (where the learner has a predictive
+distribution), loss, and the bound on the cumulative loss (where it was worked out).
 In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is not a
 number) gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
 
