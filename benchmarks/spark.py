@@ -190,7 +190,7 @@ def shards(session: Any, folder: Path) -> list[str]:
     events = (20, 200, 2_000)
     batches = [rng.permutation(SPREAD), *(rng.choice(SPREAD, e, replace=False) for e in events)]
     lines = [
-        f"States written, {SPREAD:,} keys: kB per event and seconds per micro-batch, by its events.",
+        f"States written, {SPREAD:,} keys: kB per event and seconds per micro-batch, by events.",
         "",
         "| keys per shard | shards | kB, 20 | 200 | 2,000 | s, 20 / 200 / 2,000 |",
         "|---|---|---|---|---|---|",
