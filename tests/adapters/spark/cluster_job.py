@@ -50,6 +50,7 @@ def main() -> None:
     assert_array_equal(rows["at"].astype(int), frame["at"])
     assert_array_equal(rows["forecast"], forecasts)
     assert same_states(spark.to_fleet(blocks), fleet)
+    session.stop()
     print("an executor was killed; all is equal")  # noqa: T201
 
 

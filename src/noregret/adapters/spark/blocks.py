@@ -105,7 +105,18 @@ def states(session: Any, checkpoint: Any, *, operator: int = 0) -> Any:
 
 
 def to_fleet(blocks: Any) -> Fleet:
-    """The fleet whose blocks are in a DataFrame, here: `to_fleet(...).save(path)` makes a file."""
+    """The fleet whose blocks are in a DataFrame, here: `to_fleet(...).save(path)` makes a file.
+
+    >>> import noregret as nr
+    >>> from pyspark.sql import SparkSession
+    >>> from noregret.adapters import spark
+    >>> session = SparkSession.builder.getOrCreate()
+    >>> rows = [("a", 1, 1.0, 1.0), ("b", 1, 1.0, 9.0), ("a", 2, 1.0, 1.0)]
+    >>> df = session.createDataFrame(rows, "shop string, day int, heat double, sales double")
+    >>> blocks = spark.replay(df, "shop", ["heat"], "sales", "day", nr.Ridge()).blocks
+    >>> sorted(spark.to_fleet(blocks))
+    ['a', 'b']
+    """
     found = [Fleet.from_bytes(bytes(row["block"])) for row in blocks.select("block").collect()]
     if not found:
         raise InputError("blocks is empty: nothing has been learned yet")
@@ -116,6 +127,16 @@ def certificates(blocks: Any, *, keys: str | None = None) -> Any:
     """The main certificate of every key in blocks, as a DataFrame of one row per key.
 
     `keys` is the type of Spark that they have; None: it is read from the first block.
+
+    >>> import noregret as nr
+    >>> from pyspark.sql import SparkSession
+    >>> from noregret.adapters import spark
+    >>> session = SparkSession.builder.getOrCreate()
+    >>> rows = [("a", 1, 1.0, 1.0), ("b", 1, 1.0, 9.0), ("a", 2, 1.0, 1.0)]
+    >>> df = session.createDataFrame(rows, "shop string, day int, heat double, sales double")
+    >>> blocks = spark.replay(df, "shop", ["heat"], "sales", "day", nr.Ridge()).blocks
+    >>> [(row.key, row.rounds) for row in spark.certificates(blocks).orderBy("key").collect()]
+    [('a', 2), ('b', 1)]
     """
     if keys is None:
         first = blocks.select("block").first()

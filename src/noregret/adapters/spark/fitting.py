@@ -70,7 +70,9 @@ def fit(
     width : how many numbers each vector has, where `features` is one column.
 
     >>> import noregret as nr
+    >>> from pyspark.sql import SparkSession
     >>> from noregret.adapters import spark
+    >>> session = SparkSession.builder.getOrCreate()
     >>> rows = [(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]
     >>> df = session.createDataFrame(rows, "heat double, load double")
     >>> found = spark.fit(df, ["heat"], "load", nr.BayesianRidge(0.5))
