@@ -48,7 +48,7 @@ $(SPARK)/installed: $(VENV)/installed
 	@touch $@
 
 spark: $(SPARK)/installed  ## The Spark adapter, killed and restarted; Java 17 must be installed
-	$(SPARK)/bin/python -m pytest -q -rs -W default -o addopts='--doctest-modules --strict-markers' --durations=8 tests/adapters/spark src/noregret/adapters/spark
+	SPARK_LOCAL_IP=127.0.0.1 $(SPARK)/bin/python -m pytest -q -rs -W default -o addopts='--doctest-modules --strict-markers' --durations=8 tests/adapters/spark src/noregret/adapters/spark
 
 sparkbench: $(SPARK)/installed  ## Measure the Spark adapter; writes its figures into docs/scale.md
 	$(SPARK)/bin/python benchmarks/spark.py
