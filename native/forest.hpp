@@ -85,7 +85,8 @@ class Forest {
         }
         keep_units();
         for (Size k = 0; k < set_.trees; ++k) mix += settle_in(k, y);
-        mixing::post(sums, y, g_, loss, mix / double(set_.trees));
+        mixing::post(sums, mixing::prepared(sums, y, 0.0), mixing::rounded(y, g_), loss,
+                     mix / double(set_.trees));
         mixing::widen(Block{nullptr, Size(mixing::POOL_ROWS), 0}, sums, y, y, 0.0);
         sums(mixing::ROUNDS, 0) += 1.0;
         if (sums(mixing::RATE, 0) != eta) regain(eta, sums(mixing::RATE, 0));

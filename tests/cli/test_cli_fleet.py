@@ -79,6 +79,7 @@ def test_gaps_and_bad_rows(tmp_path, capsys) -> None:
         (("--key", "y"), "is the target"),
         (("--key", "shp"), "shop"),
         (("--key", "shop", "--late", "skip"), "as they come"),
+        (("--key", "shop", "--intervals", "90"), "noregret run has them"),
         (("--key", "shop", "-m", "bayesian-logistic"), "labels"),
     ],
 )

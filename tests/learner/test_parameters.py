@@ -37,7 +37,7 @@ def test_every_parameter_is_in_the_table_and_takes_its_default(name: str) -> Non
 
 
 def test_every_entry_of_the_table_is_used() -> None:
-    assert set(PARAMETERS) == {key for name in LEARNERS for key in parameters(name)}
+    assert set(PARAMETERS) <= {key for name in LEARNERS for key in parameters(name)}
 
 
 @pytest.mark.parametrize(

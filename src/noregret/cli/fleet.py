@@ -81,6 +81,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise click.UsageError("say whose rows they are: --key COLUMN")
     if key == options["target"] or key in (options["features"] or ()):
         raise ParameterError(f"--key {key} is the target or a feature: give another column")
+    if options.pop("intervals"):
+        raise ParameterError("--intervals: a fleet has none yet; noregret run has them")
     if "late" in given:
         raise ParameterError("--late: the rows of a fleet are learned as they come, key by key")
     model = options.pop("model") if "model" in given else USUAL

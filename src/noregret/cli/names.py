@@ -60,6 +60,7 @@ WHEN = {
     "auto": "take this first: nothing to set, adapts to units and drift",
     "auto-classifier": "labels: take this first; nothing to set",
     "ridge-mixture": "research: the mixture over ridge parameters of Zhdanov and Vovk",
+    "mondrian": "curved or stepped relations, many rows; trees of linear models, slower",
     "aar": "a proved bound on any data; set --prior-precision to the scale of x",
     "ridge": "as aar, without its shrinkage; recursive least squares",
     "bayesian-ridge": "when you need a distribution and know the noise (--noise-var)",

@@ -52,7 +52,7 @@ class GuardedAggregation(Aggregation):
     def hindsight(self) -> list[Comparator]:
         """The best expert, the plain mean, the best convex and the best linear combination.
 
-        An expert that sleeps says what the pool said.
+        An expert that sleeps says what the pool said; there is no best linear combination then.
         """
         flat = self.said.ndim == 2
         said = self.said[:, :, None] if flat else self.said
@@ -60,7 +60,8 @@ class GuardedAggregation(Aggregation):
         gaps = np.isnan(said).any(axis=2, keepdims=True)
         filled = np.where(gaps, forecast[:, None, :], said)
         rows = np.moveaxis(filled, 1, 2).reshape(-1, said.shape[1])
-        return combinations(rows, self.y.reshape(-1), self.experts)
+        found = combinations(rows, self.y.reshape(-1), self.experts)
+        return found[:-1] if gaps.any() else found
 
 
 def guarded(

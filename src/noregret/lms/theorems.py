@@ -147,6 +147,7 @@ def _mixture(name: str, t: NetTotals, bound: float, statement: str) -> Certifica
         comparator=float(np.min(t.paid)),
         bound=bound,
         statement=statement,
+        scale=t.price,  # of a logarithm of weights
         about=SQUARE,
     )
 

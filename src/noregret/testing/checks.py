@@ -84,7 +84,7 @@ def check_forecasts_before_it_has_learned(learner: Subject) -> None:
 
 
 def check_forecasting_changes_nothing(learner: Subject) -> None:
-    """object number of forecasts between two rounds leaves the next ones as they were."""
+    """Any number of forecasts between two rounds leaves the next ones as they were."""
     X, y = _stream(learner)
     quiet, chatty = copy.deepcopy(learner), copy.deepcopy(learner)
     for x, outcome in zip(X, y, strict=True):
