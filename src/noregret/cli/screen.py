@@ -23,8 +23,13 @@ SHOWN, MANY = 6, 60  # steps to come that are listed, where they are not what wa
 CALENDAR = "calendar"
 
 
-def lines(found: Summary, notes: Sequence[str] = (), *, steps: int = 0) -> Iterator[str]:
-    """The screen, line by line; where steps are asked for, their forecasts come first."""
+def lines(
+    found: Summary, notes: Sequence[str] = (), *, steps: int = 0, data: str = ""
+) -> Iterator[str]:
+    """The screen, line by line; where steps are asked for, their forecasts come first.
+
+    `data` is what the command line said about the data.
+    """
     yield from _read(found, notes)
     if steps:
         yield ""
@@ -43,9 +48,7 @@ def lines(found: Summary, notes: Sequence[str] = (), *, steps: int = 0) -> Itera
     yield "Save: --out preds.csv    Page: --report page.html    Proofs: --proofs"
     if found.every and found.horizon == 1 and not found.binary and found.is_file:
         steps = found.day or 12
-        yield from _wrapped(
-            f"More steps: noregret forecast {found.data} --target {found.target} --steps {steps}"
-        )
+        yield from _wrapped(f"More steps: noregret forecast {data} --steps {steps}")
 
 
 # What was read --------------------------------------------------------------------------------

@@ -134,6 +134,7 @@ class Session:
         self.reading.declared = replace(self.reading.declared, time=encoding.time)
         self.seen: list[dict[str, Any]] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
+        self.said = ""  # what the command line said about the data
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
         self.intervals = False  # whether all learners were asked for them
@@ -334,7 +335,7 @@ class Session:
                 say(line)
             screen.print(show.contest(self.players, bands=self.intervals))
             return
-        for line in lines(found[0], said, steps=self.steps):
+        for line in lines(found[0], said, steps=self.steps, data=self.said):
             say(line)
         if proofs and first.rounds:
             screen.print(show.certificates(first.certificates()))

@@ -26,7 +26,7 @@ import numpy as np
 from noregret.errors import abbreviated
 from noregret.inputs.tables import Frame
 from noregret.sources.block import TIME, Block, Column, Gaps, Reading
-from noregret.sources.calendar import CALENDAR, calendar_of, dated, joined, parts_of
+from noregret.sources.calendar import CALENDAR, calendar_of, dated, found_apart, joined, parts_of
 from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.columns import absent, check_features, check_target
 from noregret.sources.labels import Labels
@@ -83,6 +83,7 @@ class Encoding:
     late: InitVar[str] = "refuse"
     labels: Labels | None = None  # where outcomes are two labels
     series: bool = False  # for a Forecaster: the time column is found, features stay as they begin
+    apart: str | None = None  # the date and the hour, where two columns were found to be the time
     counted: str = ""  # why rows are counted though there are times
     unseen: dict[str, int] = field(
         default_factory=dict
@@ -145,6 +146,8 @@ class Encoding:
             self.outcomes += len(block) - (0 if gaps is None else int(gaps.sum()))
         if self.labels is not None:
             block = self.labels.block(block, self.target, reading)
+        if self.time is None and self.series and not self.slots:
+            self.time = self.apart = found_apart(block, (self.target, *self.drop))
         if self.time is not None and self.time not in block.columns:
             block = joined(block, self.time, reading)
         used = self._used(block, reading)
