@@ -148,6 +148,11 @@ def _row(one: Errors, name: str) -> str:
 
 
 def _percent(share: float) -> str:
+    """A share with two digits, or all before the point.
+
+    >>> _percent(0.0123), _percent(0.456)
+    ('1.2 %', '46 %')
+    """
     return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "exit_code",
     "grid",
     "number",
+    "paid",
     "progress",
 ]
 
@@ -103,26 +104,8 @@ def certificates(found: Sequence[Certificate]) -> Table:
     return grid("", ["certificate", "kind", *HEAD], rows)
 
 
-def _naive(player: Player) -> list[list[str]]:
-    """The naive forecasts of the same rows; nothing is proved of them."""
-    found = [one for one in player.baselines.errors()[1:] if one.rmse == one.rmse]
-    rounds = player.baselines.sums[0, 2]
-    return [
-        [one.name, number(one.rmse), number(one.rmse**2 * rounds), *["-"] * 3, "naive"]
-        for one in found
-    ]
-
-
-def contest(players: Sequence[Player], *, bands: bool = False) -> Table:
-    """Learners side by side, the best first, each with its first upper bound.
-
-    bands : also how many outcomes its intervals covered, and how wide they were.
-    """
-    binary = players[0].binary
-
-    def paid(player: Player) -> float:
-        return player.loss if binary else player.errors
-
+def contest(players: Sequence[Player]) -> Table:
+    """Both sides of each learner's first upper bound, the least loss first."""
     rows = []
     for player in sorted(players, key=paid):
         shown, found = [*["-"] * 3, "nothing proved"], player.of_loss()
@@ -132,16 +115,14 @@ def contest(players: Sequence[Player], *, bands: bool = False) -> Table:
                 shown = sides(main)[1:]
             shown[-1] = sides(main)[-1]
         shown[-1] = "NO" if exit_code(player.certificates()) else shown[-1]
-        inside = [f"{one.share:.1%}".replace("%", " %") for one in player.covering if bands]
-        width = [number(2.0 * one.half_width) for one in player.covering if bands]
-        ends = [cell for pair in zip(inside, width) for cell in pair]
-        rows.append([player.name, number(player.rmse), number(paid(player)), *ends, *shown])
-    asked = [f"{100 * c:g} %" for c in players[0].coverages if bands]
-    blank = ["-"] * (2 * len(asked))
-    rows += [] if binary else [[*row[:3], *blank, *row[3:]] for row in _naive(players[0])]
-    loss = "log loss" if binary else "square loss"
-    ends = [head for one in asked for head in (f"in {one}", "width")]
-    return grid("", ["learner", "RMSE", loss, *ends, *HEAD[1:]], rows)
+        rows.append([player.name, number(paid(player)), *shown])
+    loss = "log loss" if players[0].binary else "square loss"
+    return grid("", ["learner", loss, *HEAD[1:]], rows)
+
+
+def paid(player: Player) -> float:
+    """What is least where a learner is best: log loss of labels, square loss of numbers."""
+    return player.loss if player.binary else player.errors
 
 
 class Progress:
