@@ -31,7 +31,8 @@ __all__ = [
 ROUNDING = 1e-9  # of the largest side of a theorem
 SLOW = 10.0  # seconds after which a run without a terminal says how far it is, and then
 AGAIN = 60.0  # seconds
-HEAD = ["loss", "best in hindsight", "bound", "slack", "holds"]
+HEAD = ["loss", "best", "bound", "slack", "holds"]  # best: in hindsight
+KINDS = {"equality": "=", "upper bound": "<=", "lower bound": ">="}
 
 
 def console(*, err: bool = False) -> Console:
@@ -70,7 +71,7 @@ def number(value: float | None, scale: float = 0.0) -> str:
         return "-"
     if abs(value) <= ROUNDING * scale or value == 0.0:
         return "0"
-    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e15 else f"{value:.3g}"
+    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e10 else f"{value:.3g}"
 
 
 def grid(title: str, head: list[str], rows: list[list[str]]) -> Table:
@@ -78,7 +79,13 @@ def grid(title: str, head: list[str], rows: list[list[str]]) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table = Table(
+        title=title,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="bold",
+        padding=(0, 0, 0, 1),
+    )
     for k, name in enumerate(head):
         table.add_column(name, justify="left" if not k else "right", overflow="fold")
     for row in rows:
@@ -100,8 +107,8 @@ def sides(one: Certificate) -> list[str]:
 
 def certificates(found: Sequence[Certificate]) -> Table:
     """Both sides of every theorem."""
-    rows = [[one.name, one.kind, *sides(one)] for one in found]
-    return grid("", ["certificate", "kind", *HEAD], rows)
+    rows = [[one.name, KINDS.get(one.kind, one.kind), *sides(one)] for one in found]
+    return grid("", ["certificate", "", *HEAD], rows)
 
 
 def contest(players: Sequence[Player]) -> Table:
