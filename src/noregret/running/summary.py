@@ -17,6 +17,7 @@ import numpy as np
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NoRegretError
 from noregret.experts.classifier import AutoClassifier
+from noregret.experts.guarded import RulePool
 from noregret.forecasting.forecaster import Forecaster
 from noregret.forecasting.results import Facts
 from noregret.inputs.tables import Frame
@@ -118,10 +119,11 @@ class Summary:
     coming: list[Next] = field(default_factory=list)
     guarantee: Guarantee | None = None
     warnings: list[str] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)  # of the forecasts that are merged
 
     @property
     def best(self) -> Errors | None:
-        """The best naive forecast."""
+        """The best naive forecast, or of those that are merged."""
         naive = [one for one in self.errors[1:] if one.rmse == one.rmse]
         return min(naive, key=lambda one: one.rmse, default=None)
 
@@ -178,6 +180,8 @@ def summarise(
         found.intervals = max(found.bands, key=lambda one: one.asked)
     if isinstance(player.learner, AutoClassifier) and player.rounds:
         found.auc = player.learner.auc_
+    if isinstance(inner, RulePool) and beside.others and player.rounds:
+        found.weights = inner.weights_
     if player.certificate is not None:
         found.guarantee = guarantee(player, player.certificate)
     if player.beyond and not strict:
