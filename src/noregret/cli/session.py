@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from noregret.running.summary import Summary, summarise
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
+from noregret.types import Json
 
 if TYPE_CHECKING:
     from noregret.cli.state import Saving
@@ -132,7 +133,7 @@ class Session:
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
         self.reading.declared = replace(self.reading.declared, time=encoding.time)
-        self.seen: list[dict[str, Any]] = []  # the files that a state has learned from
+        self.seen: list[Json] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
         self.said = ""  # what the command line said about the data
         self.stop = Stop()
@@ -354,7 +355,7 @@ class Session:
             output.write(columns)
             output.close()
 
-    def _as_dict(self, found: list[Summary], said: list[str], *, proofs: bool) -> dict[str, Any]:
+    def _as_dict(self, found: list[Summary], said: list[str], *, proofs: bool) -> Json:
         """The screen for machines; of several learners, one after the other."""
         each = []
         for player, one in zip(self.players, found):

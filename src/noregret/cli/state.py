@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noregret import snapshot
 from noregret.cli.output import Mark, Output
@@ -20,6 +20,7 @@ from noregret.snapshot import files
 from noregret.sources.cells import Numbers
 from noregret.sources.dates import Dates
 from noregret.sources.survey import Style
+from noregret.types import Json
 
 if TYPE_CHECKING:
     from noregret.cli.session import Session
@@ -67,7 +68,7 @@ def _chosen(learner: Playable) -> dict[str, str]:
     return {name: repr(value) for name, value in parameters.items()}
 
 
-def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
+def _go_on(path: str, session: Session, kept: Json) -> None:
     encoding = session.encoding
     if (kept["run"]["calendar"] or encoding.series) and encoding.time is None:
         encoding.time = kept["run"]["time"]  # it was found, not given
@@ -135,7 +136,7 @@ def _styled(style: Style) -> list[str]:
     return ["dates", style.form, style.other]
 
 
-def _mark(kept: dict[str, Any] | None) -> Mark | None:
+def _mark(kept: Json | None) -> Mark | None:
     """Where the output was, in a form that makes sense."""
     if kept is None:
         return None
@@ -147,11 +148,11 @@ def _store(path: str, session: Session, mark: Mark | None) -> None:
     """Write the state file, whole or not at all; `mark` says how far the output is on the disk."""
     key = session.source.key
     running = session.players[0].running
-    source: dict[str, Any] = {"key": key, "last": session.last, "head": _head(key, HEAD)}
+    source: Json = {"key": key, "last": session.last, "head": _head(key, HEAD)}
     seen = [one for one in session.seen if one["key"] != key]
     known = session.encoding.kinds
     styles = {k: _styled(v) for k, v in sorted(session.reading.styles.items()) if k in known}
-    extra = {
+    extra: Json = {
         "run": _settings(session),
         "options": session.options,
         "encoding": session.encoding.memory(),

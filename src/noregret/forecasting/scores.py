@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from noregret.declare.fields import Array, Count
 from noregret.learner.replay import module
 from noregret.types import Integers, Matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Score", "Scores", "Tally", "add_errors"]
 
@@ -133,7 +136,7 @@ class Scores:
         best = self.best(horizon).rmse
         return 1.0 - self.at(horizon)[0].rmse / best if best > 0.0 else math.nan
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """A pandas frame, one row per horizon and forecast."""
         columns = Score.__slots__
         rows = {name: [getattr(score, name) for score in self.table] for name in columns}

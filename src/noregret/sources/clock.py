@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
 from noregret.sources.block import TIME, Block, Column, Gaps, Reading
-from noregret.types import Integers, Vector
+from noregret.types import Integers, Json, Vector
 
 __all__ = ["LATE", "Clock", "seconds_of", "span"]
 
@@ -43,12 +42,12 @@ class Clock:
     skipped: int = 0  # late rows that were left out in this run
     first: str = ""  # the place of the first late row in this run
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Json:
         """What a later run needs."""
         kept = {name: getattr(self, name) for name in KEPT}
         return kept | {"steps": [[size, n] for size, n in self.steps.items()]}
 
-    def recall(self, memory: dict[str, Any], *, elsewhere: bool) -> None:
+    def recall(self, memory: Json, *, elsewhere: bool) -> None:
         """Go on from an earlier run, over other rows or the same file."""
         for name in KEPT:
             setattr(self, name, memory[name])

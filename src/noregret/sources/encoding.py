@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.columns import absent, check_features, check_target
 from noregret.sources.labels import Labels
 from noregret.sources.survey import ROWS
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Integers, Json, Matrix, Vector
 
 __all__ = ["MISSING", "SLEEP", "Encoding", "Piece"]
 
@@ -108,7 +108,7 @@ class Encoding:
     def __post_init__(self, late: str) -> None:
         self.clock = Clock(late)
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Json:
         """All that must be kept to go on later, as JSON has it, however the rows were cut."""
         return {
             "slots": list(self.slots),
@@ -123,7 +123,7 @@ class Encoding:
             "labels": None if self.labels is None else self.labels.memory(),
         }
 
-    def recall(self, memory: dict[str, Any]) -> None:
+    def recall(self, memory: Json) -> None:
         """Go on from a memory."""
         self.slots = {name: slot for slot, name in enumerate(memory["slots"])}
         self.numbers, self.categories = memory["numbers"], memory["categories"]
