@@ -163,7 +163,8 @@ class Encoding:
         if not len(block):
             return
         births = self._births(block, used)
-        cuts = sorted({0, len(block), *(birth.row for birth in births)})
+        ahead = self._ahead(block)
+        cuts = sorted({0, len(block), ahead, *(birth.row for birth in births)})
         for begin, stop in pairwise(cuts):
             born = [birth for birth in births if birth.row == begin]
             self._encoded(born, reading, int(block.places[begin]))
@@ -173,13 +174,22 @@ class Encoding:
                 part = block.kept(slice(start, end))
                 piece = self._piece(part, used, edge=end == stop)
                 if clock is not None:
-                    times = part.columns[clock]
-                    self.clock.advance(times, seconds[start:end], part.places, reading)
+                    passed = part.columns[clock], seconds[start:end], part.places
+                    self.clock.pass_by(*passed, reading, ahead=start >= ahead)
                 for name in [name for name in first if first[name] <= piece.places[-1]]:
                     self.kinds[name] = kinds[name]
                     del first[name]
                 yield piece
                 start = end
+
+    def _ahead(self, block: Block) -> int:
+        """Where the rows of a series begin that lie after the last outcome; others have none."""
+        if not self.series or self.target not in block.columns:
+            return len(block)
+        gaps = block.gaps(self.target)
+        if gaps is None or gaps.all():
+            return len(block) if gaps is None else 0
+        return len(block) - int(np.argmin(gaps[::-1]))
 
     def _timed(self, block: Block, reading: Reading) -> tuple[Block, str | None, Vector]:
         """The rows that are not too late, the column that says so, and its times in seconds."""
