@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +53,7 @@ def test_the_screen_answers_in_order_within_80_columns(file: Path, capsys) -> No
         "same time yesterday",
         "lower RMSE than the best naive forecast",
         "90 % intervals",
-        "Next   2024-02-10",
+        "Next   2024-02-10 00:00",
         "Beside the best of 12 models, had you known it",
         "proven, whatever the data",
         "noregret forecast load.csv --target MW --steps 24",
@@ -77,6 +79,38 @@ def test_numbers_on_the_screen_are_those_of_json_and_of_the_library(file: Path, 
     assert found["certificates"] == []
     with_proofs = shown(capsys, "run", file.name, "-y", "MW", "--format", "json", "--proofs")
     assert json.loads(with_proofs)["certificates"][0]["holds"] is True
+
+
+def test_the_next_command_can_be_pasted(file: Path, capsys) -> None:
+    frame = load().rename({"MW": "load (MW)"})
+    Path("my load.csv").write_bytes(
+        frame.write_csv().replace("warm", "W\u00e4rme").encode("cp1252")
+    )
+    options = ("my load.csv", "-y", "load (MW)", "--encoding", "cp1252", "--na", "x,y", "--na", "z")
+    text = " ".join(shown(capsys, "run", *options).split())
+    command = (
+        "noregret forecast 'my load.csv' --target 'load (MW)' --na x,y --na z --encoding cp1252"
+    )
+    assert f"More steps: {command} --steps 24" in text
+    assert noregret(*shlex.split(command)[1:], "--steps", "3") == 0
+
+
+def test_date_and_hour_in_two_columns_are_one_time(file: Path, capsys) -> None:
+    """Days repeat in 24 rows, and the hours are written as many meters write them."""
+    frame = load()
+    times = [datetime.fromisoformat(text) for text in frame["time"]]
+    apart = frame.drop("time").with_columns(
+        Date=pl.Series([f"{t:%d/%m/%Y}" for t in times]),
+        Time=pl.Series([f"{t:%I:%M %p}" for t in times]),
+    )
+    apart.write_csv("apart.csv")
+    text = shown(capsys, "run", "apart.csv", "--target", "MW")
+    assert "960 rows, 2024-01-01 to 2024-02-09 23:00, every 1 h, no gaps" in text
+    assert "! columns Date,Time together are the time of a row (--time)" in text
+    assert "Date" not in text.split("features")[1].split("!")[0]
+    together = shown(capsys, "run", file.name, "--target", "MW")
+    row = r"this forecast .*"
+    assert re.search(row, text)[0] == re.search(row, together)[0]
 
 
 def test_a_naive_forecast_that_wins_is_said(tmp_path: Path, capsys) -> None:

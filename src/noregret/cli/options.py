@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -39,6 +40,7 @@ __all__ = [
     "series_of",
     "series_options",
     "source_of",
+    "spelled",
 ]
 
 Value: TypeAlias = Any
@@ -54,6 +56,7 @@ ENCODING = (
     *("target", "features", "drop", "time", "calendar", "missing", "max_features", "max_values"),
     "late",
 )
+READ = tuple(name for name in ENCODING if name not in ("calendar", "late"))
 FORMATS = ["csv", "parquet", "arrow", "jsonl", "npz", "libsvm", "excel"]
 OUTPUTS = click.Choice(["csv", "parquet", "jsonl"])
 TAKEN = [name for name in PARAMETERS if any(name in model.parameters for model in MODELS.values())]
@@ -352,6 +355,21 @@ def source_of(options: Options) -> Source:
     source = Source(**{name: options.pop(name) for name in SOURCE})
     check(source, options)
     return source
+
+
+def spelled(command: click.Command, options: Mapping[str, object]) -> str:
+    """What was said about the data and their columns, as a shell reads it again."""
+    words = [str(options["data"])]
+    for one in command.params:
+        if one.name not in {*SOURCE, *READ} - {"data"}:
+            continue
+        value = options[one.name]
+        if value in (None, (), [], one.default):
+            continue
+        parts = value if isinstance(value, tuple) else [value]  # given several times
+        for part in parts:
+            words += [one.opts[0], ",".join(part) if isinstance(part, list) else str(part)]
+    return shlex.join(words)
 
 
 def encoding_of(options: Options) -> tuple[Encoding, list[int]]:

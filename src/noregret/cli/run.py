@@ -21,6 +21,7 @@ from noregret.cli.options import (
     round_options,
     series_of,
     source_of,
+    spelled,
 )
 from noregret.errors import ParameterError
 from noregret.registry import MODELS, make, settings
@@ -120,7 +121,7 @@ def command(ctx: click.Context, /, **options: Value) -> int:
         labels = ", ".join(name for name, one in MODELS.items() if one.binary)
         raise ParameterError(f"{model} forecasts numbers: leave out --binary, or take {labels}")
     printed = as_json(options)
-    kept = keepable(options)
+    kept, said = keepable(options), spelled(ctx.command, options)
     del options["model"]
     parameters = settings(model, parameters_of(options))
     intervals = percents(options.pop("intervals"))
@@ -138,5 +139,5 @@ def command(ctx: click.Context, /, **options: Value) -> int:
     from noregret.cli.session import Session
 
     session = Session(source, encoding, {model: learner}, binary=MODELS[model].binary)
-    session.options = kept
+    session.options, session.said = kept, said
     return session.run(**options, as_json=printed)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noregret import report as reports
-from noregret.cli import show
+from noregret.cli import contest, show
 from noregret.cli.apart import keep_apart
 from noregret.cli.lock import locked
 from noregret.cli.notes import notes
@@ -135,6 +135,7 @@ class Session:
         self.reading.declared = replace(self.reading.declared, time=encoding.time)
         self.seen: list[Json] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
+        self.said = ""  # what the command line said about the data
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
         self.intervals = False  # whether all learners were asked for them
@@ -331,11 +332,14 @@ class Session:
         if len(self.players) > 1:
             rows, features = show.count(self.rows, "row"), len(self.encoding.slots)
             say(f"{rows} of {reading.name}, {show.count(features, 'feature')}")
-            for line in said:
+            for line in (*(f"  ! {words}" for words in said), ""):
                 say(line)
-            screen.print(show.contest(self.players, bands=self.intervals))
+            for line in contest.lines(self.players, found, bands=self.intervals):
+                say(line)
+            if proofs:
+                screen.print(show.contest(self.players))
             return
-        for line in lines(found[0], said, steps=self.steps):
+        for line in lines(found[0], said, steps=self.steps, data=self.said):
             say(line)
         if proofs and first.rounds:
             screen.print(show.certificates(first.certificates()))

@@ -75,10 +75,15 @@ class Tally:
 
 
 def add_errors(sums: Matrix, errors: Matrix) -> None:
-    """Add squares, sizes and counts, one row after the other: cuts leave no trace."""
+    """Add squares, sizes and counts, one row after the other: cuts leave no trace.
+
+    NaN stands for a forecast that was not there.
+    """
+    there = ~np.isnan(errors)
+    errors = np.where(there, errors, 0.0)
     sums[:, 0] = np.cumsum(np.vstack([sums[:, 0], errors**2]), axis=0)[-1]
     sums[:, 1] = np.cumsum(np.vstack([sums[:, 1], np.abs(errors)]), axis=0)[-1]
-    sums[:, 2] += len(errors)
+    sums[:, 2] += there.sum(axis=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,8 @@ class Player:
         self.loss += float(said.loss[known].sum())
         self.errors += float(((y - said.forecast)[known] ** 2).sum())
         self.rounds += int(known.sum())
-        self.baselines.add(y, said.forecast)
+        merged = X.values if isinstance(X, Frame) and self.baselines.others else None
+        self.baselines.add(y, said.forecast, merged)
         self.covering = self.covering or [Covering(asked) for asked in self.coverages]
         for one, (low, high) in zip(self.covering, said.pairs()):
             one.add(y, low, high)

@@ -17,7 +17,9 @@ import numpy as np
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NoRegretError
 from noregret.experts.classifier import AutoClassifier
+from noregret.experts.guarded import RulePool
 from noregret.forecasting.forecaster import Forecaster
+from noregret.forecasting.results import Facts
 from noregret.inputs.tables import Frame
 from noregret.running.baselines import Errors
 from noregret.running.covering import LONG, Covering
@@ -118,10 +120,11 @@ class Summary:
     coming: list[Next] = field(default_factory=list)
     guarantee: Guarantee | None = None
     warnings: list[str] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)  # of the forecasts that are merged
 
     @property
     def best(self) -> Errors | None:
-        """The best naive forecast."""
+        """The best naive forecast, or of those that are merged."""
         naive = [one for one in self.errors[1:] if one.rmse == one.rmse]
         return min(naive, key=lambda one: one.rmse, default=None)
 
@@ -178,6 +181,8 @@ def summarise(
         found.intervals = max(found.bands, key=lambda one: one.asked)
     if isinstance(player.learner, AutoClassifier) and player.rounds:
         found.auc = player.learner.auc_
+    if isinstance(inner, RulePool) and beside.others and player.rounds:
+        found.weights = inner.weights_
     if player.certificate is not None:
         found.guarantee = guarantee(player, player.certificate)
     if player.beyond and not strict:
@@ -234,30 +239,28 @@ def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: b
             f"{names} {'are' if several else 'is'} used at the forecast's time: "
             f"{'are they' if several else 'is it'} known then? (--known)"
         )
-    found.coming = _coming(learner, player, facts.features, strict=strict)
+    found.coming = _coming(learner, player, facts, strict=strict)
 
 
-def _coming(
-    learner: Forecaster, player: Player, features: Sequence[str], *, strict: bool
-) -> list[Next]:
+def _coming(learner: Forecaster, player: Player, facts: Facts, *, strict: bool) -> list[Next]:
     """The next steps; what must be known ahead comes from rows that are there, else is held."""
     held: tuple[str, ...] = ()
     rows: Frame | None = None
     if player.ahead:
         rows = Frame(player.ahead[-1].columns, np.vstack([part.values for part in player.ahead]))
     try:
-        said = learner.forecast(rows=rows if rows is not None and features else None)
+        said = learner.forecast(rows=rows if rows is not None and facts.features else None)
     except InputError:
         if strict:
             raise
         if player.latest is None:
             return []
-        held = tuple(features)
+        held = tuple(facts.features)
         try:
             said = learner.forecast(rows=player.latest.repeated(learner.horizon))
         except NoRegretError:
             return []
-    days = all(_midnight(time) for time in said.times)
+    days = all(_midnight(time) for time in (facts.last, *said.times))
     return [
         Next(
             when(time, day=days),

@@ -8,7 +8,8 @@
   of which most values differ; a text column may have `max_values` different values
 - rows without an outcome are forecast but not learned
 - a row without one of its features is bad, unless `missing` says what to take: zero; last, the
-  last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features
+  last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features.
+  Among forecasts that are merged, the one that is missing sleeps (NaN)
 
 Whatever the blocks, the rounds are the same to the last bit: a feature is born in the row of its
 first value, and features are in the order of their birth.
@@ -26,16 +27,17 @@ import numpy as np
 from noregret.errors import abbreviated
 from noregret.inputs.tables import Frame
 from noregret.sources.block import TIME, Block, Column, Gaps, Reading
-from noregret.sources.calendar import CALENDAR, calendar_of, dated, joined, parts_of
+from noregret.sources.calendar import CALENDAR, calendar_of, dated, found_apart, joined, parts_of
 from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.columns import absent, check_features, check_target
 from noregret.sources.labels import Labels
 from noregret.sources.survey import ROWS
 from noregret.types import Integers, Json, Matrix, Vector
 
-__all__ = ["MISSING", "Encoding", "Piece"]
+__all__ = ["MISSING", "SLEEP", "Encoding", "Piece"]
 
 MISSING = ("refuse", "zero", "last", "mean")
+SLEEP = "sleep"  # what is missing stays missing: experts that sleep
 
 
 class Piece(NamedTuple):
@@ -83,6 +85,7 @@ class Encoding:
     late: InitVar[str] = "refuse"
     labels: Labels | None = None  # where outcomes are two labels
     series: bool = False  # for a Forecaster: the time column is found, features stay as they begin
+    apart: str | None = None  # the date and the hour, where two columns were found to be the time
     counted: str = ""  # why rows are counted though there are times
     unseen: dict[str, int] = field(
         default_factory=dict
@@ -145,6 +148,8 @@ class Encoding:
             self.outcomes += len(block) - (0 if gaps is None else int(gaps.sum()))
         if self.labels is not None:
             block = self.labels.block(block, self.target, reading)
+        if self.time is None and self.series and not self.slots:
+            self.time = self.apart = found_apart(block, (self.target, *self.drop))
         if self.time is not None and self.time not in block.columns:
             block = joined(block, self.time, reading)
         used = self._used(block, reading)
@@ -198,7 +203,7 @@ class Encoding:
 
     def _piece(self, block: Block, used: list[str], *, edge: bool) -> Piece:
         """Rows whose features are all there."""
-        X = np.zeros((len(block), len(self.slots)), order="F")
+        X = np.full((len(block), len(self.slots)), self._empty, order="F")
         for name in used:
             self._fill(X, block, name)
         if self.calendar:
@@ -251,7 +256,7 @@ class Encoding:
             self.time = dated[0]
         wanted = [self.target, *(self.features or ()), *([self.time] if self.time else ())]
         if not block.open:
-            if self.missing != "zero":  # what a state file has learned from must go on
+            if self.missing not in ("zero", SLEEP):  # what a state has learned from must go on
                 wanted += [*self.numbers, *self.categories]
             there = {*columns, *reading.names}
             missed = [name for name in wanted if name not in columns]
@@ -260,7 +265,9 @@ class Encoding:
                 raise absent(missed[0], list(reading.names or columns), reading)
         self.met = self.met or self.target in columns
         check_target(block, self.target, reading)
-        if self.features is not None:
+        if self.missing == SLEEP:
+            used = [name for name in self.numbers if name in columns]
+        elif self.features is not None:
             used = [name for name in self.features if name in columns]
         else:
             used = [name for name in columns if self._is_feature(name, kinds, reading)]
@@ -374,7 +381,7 @@ class Encoding:
         if isinstance(values, np.ndarray):
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
-                X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
+                X[:, slots[0]] = values if gaps is None else np.where(gaps, self._empty, values)
         else:
             places = self.categories.get(name, {})
             slots = list(places.values())
@@ -388,6 +395,17 @@ class Encoding:
             for slot in slots:
                 self._remember(X[:, slot], gaps, slot, self.counts.get(name, 0))
             self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())
+
+    @property
+    def _empty(self) -> float:
+        """What a feature is where there is no value for it."""
+        return np.nan if self.missing == SLEEP else 0.0
+
+    def merge(self, names: Sequence[str]) -> None:
+        """Take these columns for forecasts, which may be missing in any row, or altogether."""
+        self.missing = SLEEP
+        self.slots = {name: slot for slot, name in enumerate(names)}
+        self.numbers = dict(self.slots)
 
     def _remember(self, column: Vector, gaps: Gaps, slot: int, before: int) -> None:
         """Fill the gaps of one feature from what came before them."""
