@@ -17,8 +17,12 @@ $(VENV)/installed: pyproject.toml native/CMakeLists.txt $(wildcard native/*.hpp 
 	@$(BIN)/python -m compileall -q src  # pip does it for other packages; it is half of a start
 	@touch $@
 
+# The packages of an extra alone: pip would build the native module anew for `-e '.[extra]'`.
+listed = import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['$(1)'])
+extra = $(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python -c "$(listed)")
+
 $(VENV)/bench: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(call extra,bench)
 	@touch $@
 
 demo: $(VENV)/installed  ## Forecast a stream with several learners, with proofs
@@ -34,7 +38,7 @@ check: $(VENV)/installed  ## Lint, types, import directions
 	$(BIN)/lint-imports
 
 $(VENV)/browser: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	$(call extra,browser)
 	@touch $@
 
 browser: $(VENV)/browser  ## The report in Chromium, which must be installed
@@ -108,7 +112,7 @@ files: $(VENV)/installed  ## Time model files; writes their figures into docs/mo
 
 # Without Atheris (it has no wheel for every Python) the fuzzers change inputs at random, and say so.
 $(VENV)/fuzz: $(VENV)/installed
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	-$(call extra,fuzz)
 	@touch $@
 
 FUZZ_SECONDS ?= 600

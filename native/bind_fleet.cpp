@@ -39,6 +39,17 @@ static nb::object slots_of(Size n, Read key, Index& index, bool give) {
     return found;
 }
 
+// What each slot's key is spread by, without a sign.
+template <class Index>
+static nb::object hashes(const Index& index, Whole slots) {
+    check(index, slots);
+    std::int64_t* to;
+    nb::object found = whole_numbers(slots.n, to);
+    for (Size t = 0; t < slots.n; ++t)
+        to[t] = std::int64_t(keys::hashed(index.at(keys::Slot(slots[t]))) >> 1);
+    return found;
+}
+
 // Slots that have a key, in their order.
 template <class Index>
 static nb::object taken(const Index& index) {
@@ -107,14 +118,7 @@ void bind_fleet(nb::module_& m) {
             for (Size t = 0; t < slots.n; ++t) to[t] = index.at(keys::Slot(slots[t]));
             return found;
         }, nb::sig("def keys(self, slots: Integers, /) -> Integers"))
-        .def("hashes", [](const Numbers& index, Whole slots) {
-            check(index, slots);
-            std::int64_t* to;
-            nb::object found = whole_numbers(slots.n, to);
-            for (Size t = 0; t < slots.n; ++t)
-                to[t] = std::int64_t(keys::hashed(index.at(keys::Slot(slots[t]))) >> 1);
-            return found;
-        }, nb::sig("def hashes(self, slots: Integers, /) -> Integers"))
+        .def("hashes", &hashes<Numbers>, nb::sig("def hashes(self, slots: Integers, /) -> Integers"))
         .def("drop", [](Numbers& index, Whole slots) { check(index, slots), drop(index, slots); })
         .def("taken", &taken<Numbers>, nb::sig("def taken(self) -> Integers"))
         .def("size", &Numbers::size)
@@ -137,14 +141,7 @@ void bind_fleet(nb::module_& m) {
             }
             return found;
         }, nb::sig("def keys(self, slots: Integers, /) -> list[str]"))
-        .def("hashes", [](const Texts& index, Whole slots) {
-            check(index, slots);
-            std::int64_t* to;
-            nb::object found = whole_numbers(slots.n, to);
-            for (Size t = 0; t < slots.n; ++t)
-                to[t] = std::int64_t(keys::hashed(index.at(keys::Slot(slots[t]))) >> 1);
-            return found;
-        }, nb::sig("def hashes(self, slots: Integers, /) -> Integers"))
+        .def("hashes", &hashes<Texts>, nb::sig("def hashes(self, slots: Integers, /) -> Integers"))
         .def("drop", [](Texts& index, Whole slots) { check(index, slots), drop(index, slots); })
         .def("taken", &taken<Texts>, nb::sig("def taken(self) -> Integers"))
         .def("size", &Texts::size)

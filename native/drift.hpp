@@ -199,24 +199,12 @@ MULTIVERSIONED inline void diffuse(const Block& factor, const Block& work, doubl
     }
 }
 
-// Look, absorb, diffuse for every row; -1, or the first row that overflows.
-//
-// drift[t] is 1/a of the round after row t.  fit (2,) is the running sum of e^2/d with its
-// compensation.
+// Every row, as in primal::each_row; drift[t] is 1/a of the round after row t.
 inline Size stream(Block factor, Block work, Block xs, Block ys, Row drift, Block mean, Row root,
                    Row fit) {
-    Size T = xs.rows, n = xs.cols, m = ys.cols;
-    for (Size t = 0; t < T; ++t) {
-        for (Size k = 0; k < n; ++k) work(X, k) = xs(t, k);
-        for (Size k = 0; k < m; ++k) work(Y, k) = ys(t, k);
-        if (look(factor, work) != OK) return t;
-        for (Size k = 0; k < m; ++k) mean(t, k) = work(MEAN, k);
-        root[t] = work(AT, ROOT);
-        double left = absorb(factor, work);
-        diffuse(factor, work, drift[t]);
-        primal::accumulate(fit, left);
-    }
-    return -1;
+    return primal::each_row(
+        work, xs, ys, mean, root, fit, [&] { return look(factor, work); },
+        [&] { return absorb(factor, work); }, [&](Size t) { diffuse(factor, work, drift[t]); });
 }
 
 }  // namespace noregret::drift

@@ -26,21 +26,11 @@ MULTIVERSIONED inline void fade(const Block& factor, const Block& work) {
     work(AT, PASSED) += 1.0;
 }
 
-// Look, absorb, fade for every row; -1, or the first row that overflows.
-//
-// fit (2,) is the running sum of e^2/d with its compensation.
+// Every row, as in primal::each_row.
 inline Size stream(Block factor, Block work, Block xs, Block ys, Block mean, Row root, Row fit) {
-    Size T = xs.rows, n = xs.cols, m = ys.cols;
-    for (Size t = 0; t < T; ++t) {
-        for (Size k = 0; k < n; ++k) work(X, k) = xs(t, k);
-        for (Size k = 0; k < m; ++k) work(Y, k) = ys(t, k);
-        if (primal::look(factor, work) != OK) return t;
-        for (Size k = 0; k < m; ++k) mean(t, k) = work(MEAN, k);
-        root[t] = work(AT, ROOT);
-        primal::accumulate(fit, primal::absorb(factor, work));
-        fade(factor, work);
-    }
-    return -1;
+    return primal::each_row(
+        work, xs, ys, mean, root, fit, [&] { return primal::look(factor, work); },
+        [&] { return primal::absorb(factor, work); }, [&](Size) { fade(factor, work); });
 }
 
 }  // namespace noregret::fading

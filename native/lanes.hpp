@@ -11,6 +11,8 @@ namespace noregret::lanes {
 
 using vectors::LOWEST;
 
+#define UNROLLED _Pragma("GCC unroll 8")  // arrays that are indexed by a loop stay in memory
+
 // A vector of so many bytes; what the processor lacks would be taken apart, number by number.
 template <int BYTES>
 struct Width;
@@ -19,6 +21,7 @@ struct Width;
     struct Width<BYTES> {                                                    \
         typedef double Numbers __attribute__((vector_size(BYTES)));          \
         typedef std::int64_t Bits __attribute__((vector_size(BYTES)));       \
+        typedef double Anywhere __attribute__((vector_size(BYTES), aligned(8), may_alias)); \
     };
 NOREGRET_WIDTH(16)
 NOREGRET_WIDTH(32)
@@ -28,24 +31,29 @@ template <int BYTES>
 struct Eight {
     static constexpr int PARTS = 64 / BYTES;
     using Numbers = typename Width<BYTES>::Numbers;
+    using Anywhere = typename Width<BYTES>::Anywhere;
     Numbers part[PARTS];
 
     static INLINE Eight all(double value) {
         Eight r;
-        for (int i = 0; i < PARTS; ++i) r.part[i] = Numbers{} + value;
+        UNROLLED for (int i = 0; i < PARTS; ++i) r.part[i] = Numbers{} + value;
         return r;
     }
+    // Part by part: a memcpy of all eight is cut into pieces of 16 bytes, through the stack.
     static INLINE Eight at(const double* p) {
         Eight r;
-        std::memcpy(&r, p, sizeof r);
+        UNROLLED for (int i = 0; i < PARTS; ++i)
+            r.part[i] = reinterpret_cast<const Anywhere*>(p)[i];
         return r;
     }
-    INLINE void put(double* p) const { std::memcpy(p, this, sizeof *this); }
+    INLINE void put(double* p) const {
+        UNROLLED for (int i = 0; i < PARTS; ++i) reinterpret_cast<Anywhere*>(p)[i] = part[i];
+    }
 };
 
 #define NOREGRET_EACH(expression)                                            \
     Eight<B> r;                                                              \
-    for (int i = 0; i < Eight<B>::PARTS; ++i) r.part[i] = expression;        \
+    UNROLLED for (int i = 0; i < Eight<B>::PARTS; ++i) r.part[i] = expression; \
     return r;
 #define NOREGRET_OPERATOR(op)                                                                     \
     template <int B>                                                                              \

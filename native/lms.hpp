@@ -78,10 +78,10 @@ INLINE void squares(Row half, double times, Row out) {
 template <int B, int run>
 INLINE void advance(Row power, Row step, Block coef, Size j, Row out) {
     Eight<B> sums[run];
-    for (int i = 0; i < run; ++i) sums[i] = Eight<B>::all(0.0);
+    UNROLLED for (int i = 0; i < run; ++i) sums[i] = Eight<B>::all(0.0);
     for (Size k = 0; k < TILE; k += 8) {
         Eight<B> p = Eight<B>::at(power.p + k), e = Eight<B>::at(step.p + k);
-        for (int i = 0; i < run; ++i) {
+        UNROLLED for (int i = 0; i < run; ++i) {
             p = p * e;
             if (i % 4 == 3 || run == 1) p = lanes::where_above(p, TINY);
             sums[i] = sums[i] + p * Eight<B>::at(coef[j + i].p + k);

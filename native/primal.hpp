@@ -132,4 +132,23 @@ INLINE void accumulate(Row sum, double term) {
     sum[0] = total;
 }
 
+// Look, absorb, and what follows a round, for every row; -1, or the first row that overflows.
+//
+// fit (2,) is the running sum of e^2/d with its compensation.
+template <class Look, class Absorb, class Follow>
+INLINE Size each_row(Block work, Block xs, Block ys, Block mean, Row root, Row fit, Look look,
+                     Absorb absorb, Follow follow) {
+    for (Size t = 0; t < xs.rows; ++t) {
+        for (Size k = 0; k < xs.cols; ++k) work(X, k) = xs(t, k);
+        for (Size k = 0; k < ys.cols; ++k) work(Y, k) = ys(t, k);
+        if (look() != OK) return t;
+        for (Size k = 0; k < ys.cols; ++k) mean(t, k) = work(MEAN, k);
+        root[t] = work(AT, ROOT);
+        double left = absorb();
+        follow(t);
+        accumulate(fit, left);
+    }
+    return -1;
+}
+
 }  // namespace noregret::primal

@@ -30,7 +30,7 @@ LEARNERS = {
     "drifting ridge": lambda: nr.Ridge(1e-3, drift=30.0, clip=2.0, fit_intercept=True),
 }
 LOOSE = {
-    "logistic": lambda: nr.BayesianLogistic(0.5),
+    "logistic": lambda: nr.MAPLogistic(0.5),
     "callable": lambda: nr.AAR(drift=lambda t: 1.0 / t),
     "hinted": lambda: nr.AAR(hint="midrange"),
     "fading": lambda: nr.Ridge(2.0, discount=0.9),

@@ -109,7 +109,7 @@ def test_killed_while_saving(tmp_path: Path) -> None:
     path, rounds = tmp_path / "fleet.nr", 2
     taught(4000).save(path)
     rng = np.random.default_rng(3)
-    for _ in range(6):
+    for _ in range(4):
         victim = subprocess.Popen([sys.executable, "-c", VICTIM, path], stdout=subprocess.PIPE)
         victim.stdout.readline()
         time.sleep(float(rng.uniform(0, 0.05)))

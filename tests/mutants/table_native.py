@@ -274,7 +274,7 @@ MUTANTS = {
                 "z does not fade",
             ),
             ("work(AT, PASSED) += 1.0;", "", "late features as if nothing had faded"),
-            ("        fade(factor, work);\n    }", "    }", "a replay does not fade"),
+            ("[&](Size) { fade(factor, work); }", "[](Size) {}", "a replay does not fade"),
         ],
     ),
     "native/admit.hpp": (
@@ -374,7 +374,11 @@ MUTANTS = {
                 "a drifting look's mean may overflow",
             ),
             ("add_multiple(v.p, row, x[i], i);", "", "P x with half of P"),
-            ("primal::accumulate(fit, left);", "fit[0] += left;", "no compensation"),
+            (
+                "[&](Size t) { diffuse(factor, work, drift[t]); }",
+                "[](Size) {}",
+                "replays do not drift",
+            ),
             ("    at[PASSED] += 1.0;\n", "", "rounds are not counted"),
             ("row[k] = keep * r - take * p;", "row[k] = keep * r + take * p;", "Carlson's sign"),
             ("bi[k] = p + fi * r;", "bi[k] = fi * r;", "P x is not added up"),

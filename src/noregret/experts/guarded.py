@@ -19,7 +19,7 @@ from noregret.experts.guarded_pool import GUARDED, GuardedPool, guarded_statemen
 from noregret.experts.members import MemberList, members
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of
-from noregret.experts.state import PoolState, own_certificates
+from noregret.experts.state import RuleState, own_certificates
 from noregret.losses import Game
 from noregret.types import Matrix, Outcome, Row, Vector
 
@@ -74,7 +74,7 @@ def guarded(
     return after, account(GuardedAggregation, rounds, guarded_statements(after), names, kept)
 
 
-class GuardedState(PoolState):
+class GuardedState(RuleState):
     """The members by name as they are now, the outermost weights and the rules."""
 
     __slots__ = ()
@@ -82,16 +82,8 @@ class GuardedState(PoolState):
     FIELDS = (Special("experts", MemberList(), of="members"), Part("pool", ("GuardedPool",)))
     pool: GuardedPool
 
-    def renew(self) -> None:
-        """There are no compiled rounds."""
-        self.fast.renew(None)
-
-    def _replayed(
-        self,
-        said: Matrix,
-        costs: Matrix | None,  # noqa: ARG002  # no likelihoods
-        ys: Vector,
-        names: Sequence[str],
+    def _merged(
+        self, said: Matrix, ys: Vector, names: Sequence[str]
     ) -> tuple[Pool, GuardedAggregation]:
         return guarded(self.pool, said, ys, names)
 

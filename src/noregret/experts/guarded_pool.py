@@ -17,6 +17,7 @@ from noregret.declare.fields import Array, Mismatch
 from noregret.experts.convex import convex
 from noregret.experts.pool import Pool, PoolTotals
 from noregret.experts.regret_pool import RegretPool
+from noregret.experts.tables import Tables
 from noregret.experts.theorems import Cells, chain, statements
 from noregret.losses import Game
 from noregret.types import Matrix, Vector
@@ -139,19 +140,13 @@ class GuardedPool(Pool):
         weights: bool = False,
     ) -> tuple[Matrix, Vector, Matrix]:
         """Forecast-then-learn over rows, T x N or T x N x k: forecasts, losses, weights."""
-        T, flat = len(y), said.ndim == 2
-        table = np.ascontiguousarray(said[:, :, None] if flat else said)
-        ys = np.ascontiguousarray(y[:, None] if flat else y)
-        forecasts, losses = np.empty(ys.shape), np.empty(T)
-        kept = np.empty((T if weights else 0, self.size))
-        after = self.copy()
-        failed = guarded.replay(
-            after.cells, after.book, after.memory, table, ys, forecasts, losses, kept
-        )
+        t, after = Tables(said, y, weights=weights), self.copy()
+        parts = after.cells, after.book, after.memory
+        failed = guarded.replay(*parts, t.said, t.ys, t.forecasts, t.losses, t.weights)
         if failed >= 0:
             self._nobody(np.full(1, math.nan), f" in row {failed}")
         self.adopt(after)
-        return forecasts[:, 0].copy() if flat else forecasts, losses, kept
+        return t.filled()
 
     def predict_rows(self, said: Matrix) -> Vector:
         """Forecasts from every row; nothing is learned."""

@@ -13,6 +13,7 @@ from noregret.declare.fields import Array, Mismatch, Part
 from noregret.errors import NumericalError
 from noregret.experts.convex import ConvexLoss
 from noregret.experts.pool import Pool
+from noregret.experts.tables import Tables
 from noregret.types import Matrix, Vector
 
 __all__ = ["RULES", "RegretPool", "RegretTotals", "regret_statements"]
@@ -151,14 +152,11 @@ class RegretPool(Pool):
         weights: bool = False,
     ) -> tuple[Matrix, Vector, Matrix]:
         """Forecast-then-learn over rows, T x N or T x N x k: forecasts, losses, weights."""
-        T, flat = len(y), said.ndim == 2
-        table = np.ascontiguousarray(said[:, :, None] if flat else said)
-        ys = np.ascontiguousarray(y[:, None] if flat else y)
-        forecasts, losses = np.empty(ys.shape), np.empty(T)
-        kept = np.empty((T if weights else 0, self.size))
+        T, at = len(y), Tables(said, y, weights=weights)
         cells, book = self.cells.copy(), self.book.copy()
         if self.game.given is None:
-            failed = regrets.replay(cells, book, table, ys, forecasts, losses, kept)
+            results = at.forecasts, at.losses, at.weights
+            failed = regrets.replay(cells, book, at.said, at.ys, *results)
             if failed >= T:
                 raise _beyond(f" in row {failed - T}")
             if failed >= 0:
@@ -167,12 +165,12 @@ class RegretPool(Pool):
             held = RegretPool(self.game, cells, book)
             for t in range(T):
                 where = f" in row {t}"
-                forecasts[t] = held._means(cells, table[t], where)
+                g = at.forecasts[t] = held._means(cells, at.said[t], where)
                 if weights:
-                    kept[t] = cells[regrets.WEIGHT]
-                losses[t] = self._settle(cells, book, table[t], ys[t], forecasts[t], where)
+                    at.weights[t] = cells[regrets.WEIGHT]
+                at.losses[t] = self._settle(cells, book, at.said[t], at.ys[t], g, where)
         self.cells, self.book = cells, book
-        return forecasts[:, 0].copy() if flat else forecasts, losses, kept
+        return at.filled()
 
     def predict_rows(self, said: Matrix) -> Vector:
         """Forecasts from every row; nothing is learned."""

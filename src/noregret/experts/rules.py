@@ -16,13 +16,13 @@ from noregret.experts.merged import GradientAggregation, merged
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of
 from noregret.experts.regret_pool import RegretPool, regret_statements
-from noregret.experts.state import PoolState
+from noregret.experts.state import RuleState
 from noregret.types import Matrix, Mixture, Outcome, Row, Vector
 
 __all__ = ["BOA", "GradientState", "MLpol"]
 
 
-class GradientState(PoolState):
+class GradientState(RuleState):
     """The members by name as they are now, and the pool of their regrets."""
 
     __slots__ = ()
@@ -30,16 +30,8 @@ class GradientState(PoolState):
     FIELDS = (Special("experts", MemberList(), of="members"), Part("pool", ("RegretPool",)))
     pool: RegretPool
 
-    def renew(self) -> None:
-        """There are no compiled rounds."""
-        self.fast.renew(None)
-
-    def _replayed(
-        self,
-        said: Matrix,
-        costs: Matrix | None,  # noqa: ARG002  # no likelihoods
-        ys: Vector,
-        names: Sequence[str],
+    def _merged(
+        self, said: Matrix, ys: Vector, names: Sequence[str]
     ) -> tuple[Pool, GradientAggregation]:
         return merged(self.pool, said, ys, names)
 

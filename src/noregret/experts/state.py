@@ -34,7 +34,7 @@ from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.saving import revived
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 
-__all__ = ["PoolState", "own_certificates"]
+__all__ = ["PoolState", "RuleState", "own_certificates"]
 
 
 class PoolState:
@@ -181,6 +181,29 @@ class PoolState:
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
         return certified(self.pool.game, self.pool.totals(), own_certificates(self.members))
+
+
+class RuleState(PoolState):
+    """A pool of numbers by rules that have no compiled rounds; a child replays and certifies."""
+
+    __slots__ = ()
+
+    def renew(self) -> None:
+        """There are no compiled rounds."""
+        self.fast.renew(None)
+
+    def _replayed(
+        self,
+        said: Matrix,
+        costs: Matrix | None,  # noqa: ARG002  # no likelihoods
+        ys: Vector,
+        names: Sequence[str],
+    ) -> tuple[Pool, Aggregation]:
+        return self._merged(said, ys, names)
+
+    def _merged(self, said: Matrix, ys: Vector, names: Sequence[str]) -> tuple[Pool, Aggregation]:
+        """The pool after these rounds, and the account of them."""
+        raise NotImplementedError
 
 
 def _teach(members: Mapping[str, Member], x: Row, y: float) -> None:

@@ -23,9 +23,10 @@ from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.hindsight import Hindsight, hindsight_of
 from noregret.gaussian.kernel_stream import KernelStream
 from noregret.gaussian.ledger import totals
+from noregret.gaussian.outcomes import one_outcome
 from noregret.gaussian.rules import Rule
 from noregret.gaussian.running_bound import RunningSums
-from noregret.gaussian.stream import Budget, Plan, Stream, one_outcome
+from noregret.gaussian.stream import Budget, Plan, Stream
 from noregret.gaussian.theorems import statements
 from noregret.inputs.kernel_spaces import MappedSpace, NystromSpace
 from noregret.inputs.spaces import FeatureSpace

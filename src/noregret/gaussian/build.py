@@ -9,7 +9,7 @@ RandomFourier, Taylor, ...    weight space behind an explicit map
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Sized
 from typing import TypeGuard
 
 import numpy as np
@@ -19,7 +19,7 @@ from noregret.errors import FeatureError
 from noregret.gaussian.kernel_stream import KernelStream
 from noregret.gaussian.stream import Plan, Stream
 from noregret.inputs import values as features
-from noregret.inputs.kernel_spaces import KernelInputs, MappedSpace, NystromSpace
+from noregret.inputs.kernel_spaces import KernelInputs, MappedSpace, NystromSpace, is_numbers
 from noregret.inputs.spaces import Names, Positions, space_for_row, space_for_table
 from noregret.inputs.values import outcome_table
 from noregret.types import Outcomes, Row, Table
@@ -77,12 +77,4 @@ def _is_list(X: Table) -> TypeGuard[Iterable[Row]]:
 
 def _is_vector(plan: Plan, x: Row) -> bool:
     """Whether x goes to the kernel as a vector of numbers rather than as it is."""
-    if plan.kernel is None or plan.kernel.vectors:
-        return True
-    if isinstance(x, np.ndarray):
-        return x.dtype.kind in "biuf" and x.ndim == 1
-    if isinstance(x, Mapping | str | bytes):
-        return False
-    if features.as_mapping(x) is not None:  # a row of a frame
-        return True
-    return isinstance(x, list | tuple) and all(isinstance(v, int | float | np.number) for v in x)
+    return plan.kernel is None or plan.kernel.vectors or is_numbers(x)

@@ -19,12 +19,11 @@ from noregret.errors import FeatureError, InputError, MergeError, NoRegretError
 from noregret.gaussian.cores.dual import DualCore
 from noregret.gaussian.hints import restored_ends
 from noregret.gaussian.ledger import add, open_ledger, restored_ledger, stored_ledger
+from noregret.gaussian.outcomes import outcome_rows_like, outcomes_like
 from noregret.gaussian.stream import (
     MOST,
     GaussianStream,
     Plan,
-    outcome_rows_like,
-    outcomes_like,
 )
 from noregret.inputs.kernel_spaces import KernelInputs
 from noregret.inputs.spaces import FeatureSpace

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -19,14 +19,12 @@ import numpy as np
 from noregret._native import audit, layout, rounds
 from noregret._native.layout import AT, CEILING, CLOSED, DRIFT, HIGH, LEVEL, LOW, OFFSET, OK, RULE
 from noregret._native.rows import GaussianRounds, Rounds
-from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Certificate
-from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Real, Truth, Value
-from noregret.errors import FeatureError, InputError, MergeError, NumericalError, OutcomeError
+from noregret.declare.fields import Array, Count, Group, Mismatch, Part, Truth
+from noregret.errors import FeatureError, InputError, MergeError, NumericalError
 from noregret.gaussian.audits import audited_before, audits_of, looseness
 from noregret.gaussian.cores import DriftCore, PrimalCore
 from noregret.gaussian.cores.dual import DualCore
-from noregret.gaussian.cores.schedule import Drift
 from noregret.gaussian.cores.stored import StoredCore
 from noregret.gaussian.facts import StreamFacts
 from noregret.gaussian.hints import merged_ends, most_hint, restored_ends
@@ -41,11 +39,11 @@ from noregret.gaussian.ledger import (
     stored_ledger,
     totals,
 )
-from noregret.gaussian.rules import Rule
+from noregret.gaussian.outcomes import outcome_rows_like, outcomes_like
+from noregret.gaussian.plan import Budget, Plan
 from noregret.gaussian.theorems import statements, theorems_of
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
-from noregret.inputs.values import outcome, outcome_table, outcomes
-from noregret.kernels import Kernel
+from noregret.inputs.values import outcome_table
 from noregret.learner.replay import Replay
 from noregret.learner.saving import revived
 from noregret.types import (
@@ -64,65 +62,6 @@ from noregret.types import (
 __all__ = ["MOST", "Budget", "GaussianStream", "Plan", "Stream"]
 
 MOST = 2**26  # outcomes per round, in a file
-LEAST_DISCOUNT = 0.001
-Budget = Nystrom | RandomFourier | Taylor | Polynomial | Window
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What the user chose: core x rule, and whether a constant feature stands first."""
-
-    FIELDS = (
-        Part("rule", ("Rule",)),
-        Real("prior_precision", 1e-300, 1e300),
-        Value("drift"),
-        Truth("intercept"),
-        Part("kernel", ("Kernel",), optional=True),
-        Part(
-            "budget", ("Nystrom", "RandomFourier", "Taylor", "Polynomial", "Window"), optional=True
-        ),
-        Real("discount", LEAST_DISCOUNT, 1.0, later=True),
-    )
-
-    rule: Rule
-    prior_precision: float
-    drift: Drift = 0.0
-    intercept: bool = False
-    kernel: Kernel | None = None
-    budget: Budget | None = None
-    discount: float | None = None  # None: the past does not fade
-
-    @classmethod
-    def restored(
-        cls,
-        rule: Rule,
-        prior_precision: float,
-        drift: Drift,
-        *more: *tuple[bool, Kernel | None, Budget | None, float | None],
-    ) -> Plan:
-        """The plan of these values."""
-        if not callable(drift) and not (type(drift) is float and 0.0 <= drift <= 1e300):
-            raise Mismatch("has an invalid drift")
-        plan = cls(rule, prior_precision, drift, *more)
-        if plan.discount is not None and (plan.discount == 1.0 or plan.changing or plan.dual):
-            raise Mismatch("has a discount that does not go with the rest")
-        return plan
-
-    @property
-    def changing(self) -> bool:
-        """Whether experts drift."""
-        return callable(self.drift) or self.drift > 0.0
-
-    @property
-    def dual(self) -> bool:
-        """Whether the exact kernel core learns, which keeps inputs."""
-        return self.kernel is not None and not isinstance(self.budget, Nystrom)
-
-    def core(self, n: int, m: int) -> PrimalCore | DriftCore:
-        """A core for n features, the constant one included, and m outcomes."""
-        if self.changing:
-            return DriftCore(self.prior_precision, self.drift, n, m)
-        return PrimalCore(self.prior_precision, n, m, self.discount)
 
 
 class GaussianStream:
@@ -543,31 +482,3 @@ def _roots(weights: Outcomes, rounds_: int, plan: Plan) -> Matrix:
     if not scalar or (taken < 0.0).any() or not (taken > 0.0).any():
         raise InputError("sample_weight must be one number >= 0 per row, and not every weight zero")
     return np.sqrt(taken)
-
-
-def one_outcome(y: Outcome) -> tuple[Vector, bool]:
-    """The outcomes of one round, and whether it was a plain number."""
-    if isinstance(y, list | tuple) or (hasattr(y, "ndim") and y.ndim > 0):
-        return outcomes(y), False
-    return np.array([outcome(y)]), True
-
-
-def outcomes_like(y: Outcome, m: int, *, scalar: bool) -> Vector:
-    """The outcomes of one round, given what they were before."""
-    ys, number = one_outcome(y)
-    if number != scalar or ys.size != m:
-        now = "numbers" if scalar else f"vectors of {m}"
-        raise OutcomeError(f"y = {y!r}: the outcomes so far were {now}, keep to that")
-    return ys
-
-
-def outcome_rows_like(y: Outcomes, rounds_: int, m: int, *, scalar: bool) -> Matrix:
-    """The outcomes of many rounds, given what they were before."""
-    ys, numbers = outcome_table(y, rounds_)
-    if numbers != scalar or ys.shape[1] != m:
-        shape = f"({rounds_},)" if scalar else f"({rounds_}, {m})"
-        raise OutcomeError(
-            f"y has shape {ys.shape[: 2 - numbers]}: the outcomes so far were "
-            f"{'numbers' if scalar else f'vectors of {m}'}, so give it shape {shape}"
-        )
-    return ys

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -11,13 +11,25 @@ from noregret.budgets import FeatureMap, Nystrom
 from noregret.declare.fields import Array, Mismatch, Part, Points
 from noregret.errors import FeatureError, NoRegretError
 from noregret.inputs.spaces import NOTHING, Encoded, FeatureSpace
+from noregret.inputs.values import as_mapping
 from noregret.kernels import Inputs, Kernel, Point, together
 from noregret.numerics.triangles import solve_lower
 from noregret.types import Gaps, Matrix, Row, Table, Vector
 
-__all__ = ["KernelInputs", "MappedSpace", "NystromSpace"]
+__all__ = ["KernelInputs", "MappedSpace", "NystromSpace", "is_numbers"]
 
 CHUNK = 256  # rows that a dictionary looks at together
+
+
+def is_numbers(x: Row) -> bool:
+    """Whether x is a vector of numbers, and not an object that only a kernel understands."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "biuf" and x.ndim == 1
+    if isinstance(x, Mapping | str | bytes):
+        return False
+    if as_mapping(x) is not None:  # a row of a frame
+        return True
+    return isinstance(x, list | tuple) and all(isinstance(v, int | float | np.number) for v in x)
 
 
 class KernelInputs:

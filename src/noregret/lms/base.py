@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from noregret.budgets import Window
+from noregret.inputs.kernel_spaces import is_numbers
 from noregret.inputs.spaces import FeatureSpace, Names, space_for_row
 from noregret.inputs.values import as_mapping
 from noregret.learner.base import OnlineLearner
@@ -42,13 +40,13 @@ class LMSLearner(Regressor, OnlineLearner[S]):
         raise NotImplementedError
 
     def _start_row(self, x: Row, y: Outcome = None) -> S:  # noqa: ARG002  # as every learner has it
-        if not self._vectors() and _is_object(x):
+        if not (self._vectors() or is_numbers(x)):
             return self._start(None)
         mapping = as_mapping(x)
         return self._start(space_for_row(x) if mapping is None else Names(mapping))
 
     def _start_table(self, X: Table, y: Outcomes) -> tuple[S, Table]:
-        objects = isinstance(X, list | tuple) and X and not self._vectors() and _is_object(X[0])
+        objects = isinstance(X, list | tuple) and X and not (self._vectors() or is_numbers(X[0]))
         return (self._start(None), X) if objects else super()._start_table(X, y)
 
     def __sklearn_tags__(self) -> Tags:
@@ -67,16 +65,3 @@ class LMSLearner(Regressor, OnlineLearner[S]):
         """eta."""
         with self._lock:
             return self._learned().eta
-
-
-def _is_object(x: Row) -> bool:
-    """Whether only the kernel understands x."""
-    if isinstance(x, np.ndarray):
-        return x.dtype.kind not in "biuf" or x.ndim != 1
-    if isinstance(x, Mapping | str | bytes):
-        return True
-    if as_mapping(x) is not None:
-        return False
-    return not (
-        isinstance(x, list | tuple) and all(isinstance(v, int | float | np.number) for v in x)
-    )

@@ -60,7 +60,7 @@ HOMES: dict[str, str] = {
     "Monomials": "budgets._Monomials",
     "Names": "inputs.spaces.Names",
     "Nystrom": "budgets.Nystrom",
-    "Plan": "gaussian.stream.Plan",
+    "Plan": "gaussian.plan.Plan",
     "Polynomial": "budgets.Polynomial",
     "Positions": "inputs.spaces.Positions",
     "RandomFourier": "budgets.RandomFourier",

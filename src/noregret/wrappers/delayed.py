@@ -43,7 +43,7 @@ from noregret.errors import (
     wrapping,
 )
 from noregret.gaussian.facts import FIXED
-from noregret.gaussian.stream import one_outcome
+from noregret.gaussian.outcomes import one_outcome
 from noregret.glm.labels import sign_of
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import Learner
