@@ -31,6 +31,9 @@ class Model:
     needs: tuple[str, ...] = ()  # parameters without a default
 
 
+# Learners of one forecast per round, whose losses are square, log or 0-1: the command compares these.
+# LinearQuantiles has several forecasts per round and pinball loss, so it is not here; `--intervals`
+# gives quantiles about the forecasts of any learner that is.
 _GAUSSIAN = ("prior_precision", "drift", "fit_intercept", "kernel", "budget")
 
 MODELS = {
