@@ -8,13 +8,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noregret.declare.parameters import PARAMETERS, Parameter
 from noregret.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
     from noregret.learner.base import OnlineLearner
+    from noregret.learner.state import State
 
 __all__ = ["MODELS", "PARAMETERS", "Model", "Parameter", "make", "settings"]
 
@@ -31,8 +32,8 @@ class Model:
     needs: tuple[str, ...] = ()  # parameters without a default
 
 
-# Learners of one forecast per round, whose losses are square, log or 0-1: the command compares these.
-# LinearQuantiles has several forecasts per round and pinball loss, so it is not here; `--intervals`
+# Learners of one forecast per round under square or log loss, which the command compares.  So
+# LinearQuantiles, with several forecasts per round and pinball loss, is not here; `--intervals`
 # gives quantiles about the forecasts of any learner that is.
 _GAUSSIAN = ("prior_precision", "drift", "fit_intercept", "kernel", "budget")
 
@@ -162,7 +163,7 @@ def settings(name: str, given: Mapping[str, object] | None = None) -> dict[str, 
     return chosen
 
 
-def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[Any]:
+def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[State]:
     """A learner by name; parameters by their names, as text or as what the constructor takes.
 
     >>> make("aar", {"prior_precision": "0.5"})
@@ -173,7 +174,7 @@ def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[
     """
     chosen = settings(name, given)
     module, _, maker = MODELS[name].home.rpartition(".")
-    made: OnlineLearner[Any] = getattr(importlib.import_module(f"noregret.{module}"), maker)(
+    made: OnlineLearner[State] = getattr(importlib.import_module(f"noregret.{module}"), maker)(
         **chosen
     )
     return made

@@ -231,3 +231,46 @@ def test_features_said_to_be_known_must_be_there(file: Path, capsys) -> None:
         chosen = ("--steps", "3", "--known", "warm", "--format", printed)
         assert noregret("forecast", file, "-y", "MW", *chosen) == 2
         assert "must end with 3 rows that have it" in capsys.readouterr().err
+
+
+def weather_days(tmp_path: Path) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
+    """A past that ends with a day of weather without a load, and two mornings after it."""
+    frame = load(24 * 20)
+    blank = frame.with_columns(MW=pl.lit(None, dtype=pl.Float64))
+    ends = [24 * 17, 24 * 18, 24 * 19]
+    starts = [0, *ends[:-1]]
+    days = [
+        pl.concat([frame[start:end], blank[end : end + 24]]) for start, end in zip(starts, ends)
+    ]
+    return frame, days
+
+
+@pytest.mark.parametrize("how", ["a file each", "one file overwritten", "one file that grows"])
+def test_rows_ahead_come_again_with_their_outcomes(
+    tmp_path: Path, monkeypatch, capsys, how: str
+) -> None:
+    """Weather rows of tomorrow once kept tomorrow's outcomes from being learned."""
+    monkeypatch.chdir(tmp_path)
+    frame, days = weather_days(tmp_path)
+    learned = [24 * 17, 24 * 18, 24 * 19]
+    for k, day in enumerate(days):
+        path = f"day{k}.csv" if how == "a file each" else "day.csv"
+        whole = day
+        if how == "one file that grows":
+            whole = pl.concat([frame[: learned[k]], day[-24:]])
+        whole.write_csv(path)
+        options = ["--target", "MW", "--steps", "24", "--known", "warm"] if not k else []
+        more = ("--state", "s.nr", "--format", "json", "--out", "next.csv")
+        found = json.loads(shown(capsys, "forecast", path, *options, *more))
+        assert found["learned"] in (0, learned[k])
+        assert found["rows"] == (learned[0] if not k else 24)
+        assert found["coming"][0]["at"] == f"{frame['time'][learned[k]].replace('T', ' ')}:00"
+        assert not any("times go back" in one for one in found["notes"])
+    once = pl.concat([frame[: learned[-1]], days[-1][-24:]])
+    once.write_csv("once.csv")
+    shown(
+        capsys,
+        *("forecast", "once.csv", "--target", "MW", "--steps", "24", "--known", "warm"),
+        *("--out", "once-next.csv"),
+    )
+    assert Path("next.csv").read_text() == Path("once-next.csv").read_text()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from noregret.cli.grouped import Grouped
 from noregret.cli.intervals import percents, with_intervals
 from noregret.cli.options import (
+    Value,
     as_json,
     counted,
     data_options,
@@ -108,7 +107,7 @@ LABELS = "auto-classifier"  # the learner of labels, where none is given
 )
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> int:
+def command(ctx: click.Context, /, **options: Value) -> int:
     """Forecast DATA round by round with one learner: predict, see the outcome, learn."""
     from noregret.cli.check import given_in, keepable, remember
 

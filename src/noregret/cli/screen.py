@@ -40,6 +40,11 @@ def lines(
     yield ""
     for one in found.bands or filter(None, [found.intervals]):
         yield from _wrapped(f"{one.words}; +-{number(one.half_width)} on average")
+    if found.weights:
+        largest = sorted(found.weights.items(), key=lambda one: -abs(one[1]))
+        now = ", ".join(f"{name} {weight:.2f}" for name, weight in largest[:SHOWN])
+        more = f", and {len(largest) - SHOWN} more" if len(largest) > SHOWN else ""
+        yield from _wrapped(f"Weights now: {now}{more}")
     if not steps:
         yield from _coming(found, SHOWN)
     if found.guarantee is not None:
@@ -68,8 +73,9 @@ def _read(found: Summary, notes: Sequence[str]) -> Iterator[str]:
     made += [CALENDAR] if found.calendar else []
     made += [f"lags {_ranges(found.lags)}"] if found.lags else []
     features = " + ".join(filter(None, made)) or "none: past outcomes only"
+    what = "forecasts" if found.weights else "features"
     mean = "" if found.binary or found.mean != found.mean else f" (mean {number(found.mean)})"
-    yield from _wrapped(f"  target {found.target}{mean}   features {features}")
+    yield from _wrapped(f"  target {found.target}{mean}   {what} {features}")
     for words in (*notes, *found.warnings):
         yield from _wrapped(f"  ! {words}", 4)
 
@@ -106,7 +112,11 @@ def _errors(found: Summary) -> Iterator[str]:
     if found.binary:
         yield from _labels(found)
         return
-    yield f"Typical error, {ahead}{skip}"
+    yield (
+        "Typical error, each on the rows it has"
+        if found.weights
+        else f"Typical error, {ahead}{skip}"
+    )
     yield f"  {'':<{NAME}}{'RMSE':>10}{'MAE':>10}{found.stretch:>17}"
     first = found.errors[0]
     rest = sorted(found.errors[1:], key=lambda one: (one.rmse != one.rmse, one.rmse))
@@ -115,13 +125,17 @@ def _errors(found: Summary) -> Iterator[str]:
     best, skill = found.best, found.skill
     if best is None or skill != skill:
         return
-    if skill > 0.0:
-        yield f"  {_percent(skill)} lower RMSE than the best naive forecast, {best.name}"
+    if abs(skill) < 5e-4:
+        yield f"  no better than {best.name}"
+    elif skill > 0.0:
+        rival = "of these" if found.weights else "naive forecast"
+        yield f"  {_percent(skill)} lower RMSE than the best {rival}, {best.name}"
     else:
         yield f"  ! {best.name} has been better: its RMSE is {_percent(-skill / (1 - skill))} lower"
     late = min((one.last_rmse for one in found.errors[1:]), default=float("nan"))
     if skill > 0.0 and late < first.last_rmse:
-        yield f"  ! on the {found.stretch} a naive forecast was better"
+        whose = "another" if found.weights else "a naive"
+        yield f"  ! on the {found.stretch} {whose} forecast was better"
 
 
 def _labels(found: Summary) -> Iterator[str]:
@@ -182,7 +196,8 @@ def _guarantee(one: Guarantee, found: Summary) -> Iterator[str]:
         why = one.assumed[0] if one.assumed else "nothing is proved of this learner"
         yield from _wrapped(f"No guarantee: {why}", 2)
         return
-    whom = f"the best of {one.models} models" if one.models else "the best of its class"
+    many = "forecasts" if found.weights else "models"
+    whom = f"the best of {one.models} {many}" if one.models else "the best of its class"
     yield f"Beside {whom}, had you known it ({number(one.best)}):"
     share = one.actual / one.best - 1.0 if one.best > 0.0 else 0.0
     apart = f"{_percent(abs(share))} {'higher' if share > 0.0 else 'lower'}"

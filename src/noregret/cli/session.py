@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from noregret.running.summary import Summary, summarise
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
+from noregret.types import Json
 
 if TYPE_CHECKING:
     from noregret.cli.state import Saving
@@ -44,6 +45,14 @@ PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at
 
 class Interrupted(Exception):  # noqa: N818  # nothing went wrong
     """A signal came while nothing was under way."""
+
+
+class Settled(NamedTuple):
+    """How far a run has learned: the last line or row, what features need, where the output is."""
+
+    last: int
+    memory: Json
+    mark: Mark | None
 
 
 class Stop:
@@ -132,7 +141,7 @@ class Session:
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
         self.reading.declared = replace(self.reading.declared, time=encoding.time)
-        self.seen: list[dict[str, Any]] = []  # the files that a state has learned from
+        self.seen: list[Json] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
         self.said = ""  # what the command line said about the data
         self.stop = Stop()
@@ -144,6 +153,7 @@ class Session:
         self.mark: Mark | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
+        self.settled: Settled | None = None  # where a run goes on that ends with rows ahead
         self.shift = 0  # lines of the pipes that this one goes on from
         self.steps = 0  # that are forecast after the last row, where that is what is asked for,
         self.next_out: tuple[str | None, str | None] = None, None  # and where they go
@@ -217,9 +227,15 @@ class Session:
     def _play(self, output: Output, out: str | None, saving: Saving | None) -> None:
         progress = show.Progress(quiet=self.quiet)
         whole = True  # whether all rows of a piece were taken
+        memory = self.encoding.memory()
         try:
             for piece in self._pieces(saving):
                 whole = False
+                ahead = self.encoding.series and bool(np.isnan(piece.y).all())
+                if not ahead:
+                    self.settled = None
+                elif self.settled is None and saving is not None:  # they may come again, learned
+                    self.settled = Settled(self.last, memory, output.mark())
                 if not self.rows:
                     time = None if self.encoding.counted else self.encoding.time
                     for player in self.players:
@@ -230,6 +246,7 @@ class Session:
                         self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]) + self.shift, True
+                memory = self.encoding.memory() if saving is not None and not ahead else memory
                 progress.tell(self._how_far)
                 if saving is not None and saving.due(self.rows):
                     saving.store(self, output)
@@ -354,7 +371,7 @@ class Session:
             output.write(columns)
             output.close()
 
-    def _as_dict(self, found: list[Summary], said: list[str], *, proofs: bool) -> dict[str, Any]:
+    def _as_dict(self, found: list[Summary], said: list[str], *, proofs: bool) -> Json:
         """The screen for machines; of several learners, one after the other."""
         each = []
         for player, one in zip(self.players, found):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from noregret.certificates import Certificate
 from noregret.declare.parameters import Fractions
 from noregret.errors import InputError
+from noregret.experts.members import Said
 from noregret.inputs import values as features
 from noregret.learner.replay import Replay
 from noregret.types import Matrix, Mixture, Normal, Vector
@@ -128,7 +128,7 @@ def quantile_steps(said: Matrix, levels: Vector, middles: Vector) -> Matrix:
     return np.array([np.interp(middles, row, levels, left=0.0, right=1.0) for row in said])
 
 
-def steps_of(said: Any, levels: Vector, middles: Vector) -> Vector:
+def steps_of(said: Said, levels: Vector, middles: Vector) -> Vector:
     """What one expert says, at the middles of the cells; NaN where it sleeps.
 
     A distribution (normal, a mixture, or anything with `cdf`), quantiles at the levels, or a

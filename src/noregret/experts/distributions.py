@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,12 +29,12 @@ from noregret.experts.crps import (
     steps_of,
 )
 from noregret.experts.crps_pool import CRPSPool
-from noregret.experts.members import MemberList, check_row, members
+from noregret.experts.members import MemberList, Said, check_row, members
 from noregret.experts.reading import prior_of
 from noregret.experts.state import PoolState
 from noregret.inputs import values as features
 from noregret.losses import Game
-from noregret.types import Forecast, Integers, Matrix, Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Integers, Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["DistributionPool", "DistributionState", "aggregate_distributions"]
 
@@ -51,7 +51,7 @@ class DistributionState(PoolState):
         """There are no compiled rounds."""
         self.fast.renew(None)
 
-    def heard(self, x: Row) -> tuple[Matrix, list[Forecast]]:
+    def heard(self, x: Row) -> tuple[Matrix, list[Said]]:
         """The distribution functions of the members at x, one row each, and what they are of."""
         check_row(self.members, x)
         edges, said, F = self.pool.edges, [], []
@@ -192,7 +192,7 @@ class Course:
 
 
 def aggregate_distributions(
-    forecasts: Any, y: Outcomes, outcome_range: object, prior: object, level: object
+    forecasts: object, y: Outcomes, outcome_range: object, prior: object, level: object
 ) -> DistributionAggregation:
     """Merge T x N x 2 normal means and variances, or T x N x k quantiles at these levels."""
     game, levels = _game(outcome_range), _levels("level", level)
@@ -232,7 +232,7 @@ def _levels(word: str, levels: object) -> Vector:
     return taus
 
 
-def _table(forecasts: Any, levels: Vector) -> tuple[Matrix, tuple[str, ...]]:
+def _table(forecasts: object, levels: Vector) -> tuple[Matrix, tuple[str, ...]]:
     """Forecasts T x N x k and the names of the experts, checked."""
     said, _ = features.table_with_gaps(forecasts, "forecasts")
     columns = len(levels) or 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from noregret.forecasting.stream import WARM, ForecasterState
 from noregret.forecasting.times import ROWS, Moments
 from noregret.learner.base import Learner
 from noregret.learner.estimator import Regressor
-from noregret.types import Row, Table, Vector
+from noregret.types import Labels, Row, Table, Vector
 from noregret.wrappers.inner import Wrapper, private_copy
 
 __all__ = ["Forecaster"]
@@ -201,7 +201,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
             state.running.accept(self._design(state), self._checked("horizon"))
         self._state = state
 
-    def __setstate__(self, stored: dict[str, Any]) -> None:
+    def __setstate__(self, stored: dict[str, object]) -> None:
         super().__setstate__(stored)
         if self._state is not None:
             self._state.chosen = self
@@ -261,7 +261,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
             return dict(zip(running.experts, paid.tolist()))
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> Labels:
         """The two labels, the second one forecast; only with a learner for labels."""
         if not self._binary:
             raise AttributeError("classes_ is for labels: give a learner such as AutoClassifier()")

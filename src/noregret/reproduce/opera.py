@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import noregret as nr
+from noregret.experts.comparators import Comparator
 from noregret.experts.convex import convex
 from noregret.reproduce.intervals import Bands, measured
 from noregret.reproduce.merging import LEARNERS, Experts, around, named, pool
@@ -72,7 +72,7 @@ def files(folder: Path) -> tuple[Experts, Experts]:
     )
 
 
-def comparators(e: Experts) -> Any:
+def comparators(e: Experts) -> list[Comparator]:
     """What could have been had with fixed weights."""
     return nr.aggregate(e.forecasts, e.y).hindsight()
 
@@ -112,7 +112,9 @@ def tables(folder: Path) -> list[Shown]:
     for name, (published, _) in WEEKLY.items():
         ours = f"{found[name].rmse:.2f} / {weekly.mape(found[name].forecast) / 100:.6f}"
         rows.append([f"weekly, {name}, RMSE / MAPE", published, ours])
-    weights = ", ".join(f"{w:.2f}" for w in found["best convex"].weights)
+    best = found["best convex"].weights
+    assert best is not None
+    weights = ", ".join(f"{w:.2f}" for w in best)
     rows.append(["weekly, best convex, weights", WEIGHTS[0], weights])
     said = dict(regional.forecasts) | dict(regional.rest)
     others = {c.name.partition(":")[0]: c for c in comparators(regional)}
@@ -132,6 +134,7 @@ def tables(folder: Path) -> list[Shown]:
     for name, means in pinball(regional).items():
         stated = " / ".join(f"{v:.1f}" for v in PINBALL[name]) if name in PINBALL else ""
         quantiles.append([name, stated, " / ".join(f"{v:.1f}" for v in means)])
+    words = f"90 % intervals of MLpol, cover / mean Winkler score: {band(regional)}; given {BAND}."
     heads = ["at levels " + " / ".join(f"{q:g}" for q in LEVELS), "given", "ours"]
     return [
         Shown("In hindsight", ["", "published", "ours"], rows),

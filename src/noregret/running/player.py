@@ -8,7 +8,7 @@ by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ from noregret.gaussian.cores.blocks import in_blocks
 from noregret.inputs.tables import Frame, TimedFrame
 from noregret.inputs.values import outcome_table
 from noregret.learner.base import Learner
-from noregret.learner.replay import BandReplay, Replay, RunningBound
+from noregret.learner.replay import BandReplay, Replay, RunningBound, StoredSums
 from noregret.running.baselines import Baselines
 from noregret.running.covering import Covering
 from noregret.running.inside import given, proofs, within
@@ -80,7 +80,7 @@ class Player:
         if isinstance(learner, Forecaster) and not learner.__sklearn_is_fitted__():
             learner.time = time
 
-    def resume(self, stored: Sequence[Any]) -> None:
+    def resume(self, stored: StoredSums) -> None:
         """Go on with the running bound of an earlier run."""
         self.running = _running_bound(self.learner)
         if self.running is not None:
@@ -156,7 +156,8 @@ class Player:
         self.loss += float(said.loss[known].sum())
         self.errors += float(((y - said.forecast)[known] ** 2).sum())
         self.rounds += int(known.sum())
-        self.baselines.add(y, said.forecast)
+        merged = X.values if isinstance(X, Frame) and self.baselines.others else None
+        self.baselines.add(y, said.forecast, merged)
         self.covering = self.covering or [Covering(asked) for asked in self.coverages]
         for one, (low, high) in zip(self.covering, said.pairs()):
             one.add(y, low, high)

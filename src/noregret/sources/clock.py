@@ -12,19 +12,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
 from noregret.sources.block import TIME, Block, Column, Gaps, Reading
-from noregret.types import Integers, Vector
+from noregret.types import Integers, Json, Vector
 
 __all__ = ["LATE", "Clock", "seconds_of", "span"]
 
 LATE = ("refuse", "skip", "learn")
 HOUR = 3600.0
+AHEAD = 100_000  # rows without an outcome that are waited with
 DISTINCT = 1_000  # sizes of steps that are counted
 KEPT = ("last", "shown", "rows", "backward", "repeated")
+
+
+Passed = tuple[Column, Vector, Integers]  # times, in seconds, and where they stand
 
 
 @dataclass(slots=True)
@@ -42,13 +45,14 @@ class Clock:
     places: dict[float, str] = field(default_factory=dict)  # where they first came in this run
     skipped: int = 0  # late rows that were left out in this run
     first: str = ""  # the place of the first late row in this run
+    ahead: list[Passed] = field(default_factory=list)  # after the last outcome: nothing is learned
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Json:
         """What a later run needs."""
         kept = {name: getattr(self, name) for name in KEPT}
         return kept | {"steps": [[size, n] for size, n in self.steps.items()]}
 
-    def recall(self, memory: dict[str, Any], *, elsewhere: bool) -> None:
+    def recall(self, memory: Json, *, elsewhere: bool) -> None:
         """Go on from an earlier run, over other rows or the same file."""
         for name in KEPT:
             setattr(self, name, memory[name])
@@ -94,6 +98,19 @@ class Clock:
             than = f"what --state has learned (up to {self.shown})"
             remedy = "give --late skip to leave them out, or --late learn"
         return f"{count} not newer than {than}, the first in {where}: {remedy}"
+
+    def pass_by(
+        self, times: Column, seconds: Vector, places: Integers, reading: Reading, *, ahead: bool
+    ) -> None:
+        """Rows have come; those ahead of all outcomes count when an outcome comes after them."""
+        if ahead:
+            self.ahead.append((times, seconds, places))
+        if not ahead or sum(len(part[2]) for part in self.ahead) > AHEAD:
+            for part in self.ahead:
+                self.advance(*part, reading)
+            self.ahead.clear()
+        if not ahead:
+            self.advance(times, seconds, places, reading)
 
     def advance(self, times: Column, seconds: Vector, places: Integers, reading: Reading) -> None:
         """Rows were learned."""

@@ -8,7 +8,8 @@
   of which most values differ; a text column may have `max_values` different values
 - rows without an outcome are forecast but not learned
 - a row without one of its features is bad, unless `missing` says what to take: zero; last, the
-  last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features
+  last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features.
+  Among forecasts that are merged, the one that is missing sleeps (NaN)
 
 Whatever the blocks, the rounds are the same to the last bit: a feature is born in the row of its
 first value, and features are in the order of their birth.
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,11 +32,12 @@ from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.columns import absent, check_features, check_target
 from noregret.sources.labels import Labels
 from noregret.sources.survey import ROWS
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Integers, Json, Matrix, Vector
 
-__all__ = ["MISSING", "Encoding", "Piece"]
+__all__ = ["MISSING", "SLEEP", "Encoding", "Piece"]
 
 MISSING = ("refuse", "zero", "last", "mean")
+SLEEP = "sleep"  # what is missing stays missing: experts that sleep
 
 
 class Piece(NamedTuple):
@@ -106,7 +108,7 @@ class Encoding:
     def __post_init__(self, late: str) -> None:
         self.clock = Clock(late)
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Json:
         """All that must be kept to go on later, as JSON has it, however the rows were cut."""
         return {
             "slots": list(self.slots),
@@ -121,7 +123,7 @@ class Encoding:
             "labels": None if self.labels is None else self.labels.memory(),
         }
 
-    def recall(self, memory: dict[str, Any]) -> None:
+    def recall(self, memory: Json) -> None:
         """Go on from a memory."""
         self.slots = {name: slot for slot, name in enumerate(memory["slots"])}
         self.numbers, self.categories = memory["numbers"], memory["categories"]
@@ -161,7 +163,8 @@ class Encoding:
         if not len(block):
             return
         births = self._births(block, used)
-        cuts = sorted({0, len(block), *(birth.row for birth in births)})
+        ahead = self._ahead(block)
+        cuts = sorted({0, len(block), ahead, *(birth.row for birth in births)})
         for begin, stop in pairwise(cuts):
             born = [birth for birth in births if birth.row == begin]
             self._encoded(born, reading, int(block.places[begin]))
@@ -171,13 +174,22 @@ class Encoding:
                 part = block.kept(slice(start, end))
                 piece = self._piece(part, used, edge=end == stop)
                 if clock is not None:
-                    times = part.columns[clock]
-                    self.clock.advance(times, seconds[start:end], part.places, reading)
+                    passed = part.columns[clock], seconds[start:end], part.places
+                    self.clock.pass_by(*passed, reading, ahead=start >= ahead)
                 for name in [name for name in first if first[name] <= piece.places[-1]]:
                     self.kinds[name] = kinds[name]
                     del first[name]
                 yield piece
                 start = end
+
+    def _ahead(self, block: Block) -> int:
+        """Where the rows of a series begin that lie after the last outcome; others have none."""
+        if not self.series or self.target not in block.columns:
+            return len(block)
+        gaps = block.gaps(self.target)
+        if gaps is None or gaps.all():
+            return len(block) if gaps is None else 0
+        return len(block) - int(np.argmin(gaps[::-1]))
 
     def _timed(self, block: Block, reading: Reading) -> tuple[Block, str | None, Vector]:
         """The rows that are not too late, the column that says so, and its times in seconds."""
@@ -201,7 +213,7 @@ class Encoding:
 
     def _piece(self, block: Block, used: list[str], *, edge: bool) -> Piece:
         """Rows whose features are all there."""
-        X = np.zeros((len(block), len(self.slots)), order="F")
+        X = np.full((len(block), len(self.slots)), self._empty, order="F")
         for name in used:
             self._fill(X, block, name)
         if self.calendar:
@@ -254,7 +266,7 @@ class Encoding:
             self.time = dated[0]
         wanted = [self.target, *(self.features or ()), *([self.time] if self.time else ())]
         if not block.open:
-            if self.missing != "zero":  # what a state file has learned from must go on
+            if self.missing not in ("zero", SLEEP):  # what a state has learned from must go on
                 wanted += [*self.numbers, *self.categories]
             there = {*columns, *reading.names}
             missed = [name for name in wanted if name not in columns]
@@ -263,7 +275,9 @@ class Encoding:
                 raise absent(missed[0], list(reading.names or columns), reading)
         self.met = self.met or self.target in columns
         check_target(block, self.target, reading)
-        if self.features is not None:
+        if self.missing == SLEEP:
+            used = [name for name in self.numbers if name in columns]
+        elif self.features is not None:
             used = [name for name in self.features if name in columns]
         else:
             used = [name for name in columns if self._is_feature(name, kinds, reading)]
@@ -377,7 +391,7 @@ class Encoding:
         if isinstance(values, np.ndarray):
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
-                X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
+                X[:, slots[0]] = values if gaps is None else np.where(gaps, self._empty, values)
         else:
             places = self.categories.get(name, {})
             slots = list(places.values())
@@ -391,6 +405,17 @@ class Encoding:
             for slot in slots:
                 self._remember(X[:, slot], gaps, slot, self.counts.get(name, 0))
             self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())
+
+    @property
+    def _empty(self) -> float:
+        """What a feature is where there is no value for it."""
+        return np.nan if self.missing == SLEEP else 0.0
+
+    def merge(self, names: Sequence[str]) -> None:
+        """Take these columns for forecasts, which may be missing in any row, or altogether."""
+        self.missing = SLEEP
+        self.slots = {name: slot for slot, name in enumerate(names)}
+        self.numbers = dict(self.slots)
 
     def _remember(self, column: Vector, gaps: Gaps, slot: int, before: int) -> None:
         """Fill the gaps of one feature from what came before them."""

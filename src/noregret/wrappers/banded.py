@@ -57,8 +57,7 @@ class TrackedWrapper(Regressor, Wrapper[TrackedState]):
 
     def predict_one(self, x: Row = None) -> float:
         """The forecast at x: that of the learner, or of whoever gave it."""
-        said: float = super().predict_one(x)
-        return said
+        return float(super().predict_one(x))
 
     def _ends(self, x: Row) -> tuple[TrackedState, Vector]:
         """The state, and its ends at x."""
