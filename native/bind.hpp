@@ -21,6 +21,7 @@ void bind_learner(nanobind::module_& m);  // after bind_rows
 void bind_pool_rounds(nanobind::module_& rows);  // called by bind_rows, after their parent
 void bind_net_rounds(nanobind::module_& rows);
 void bind_forest_rounds(nanobind::module_& rows);
+void bind_tracked_rounds(nanobind::module_& rows);
 
 // A constant of a header, under its own name.
 #define CONSTANT(module, scope, name) module.attr(#name) = +scope::name  // + makes it a number

@@ -162,6 +162,7 @@ void bind_rows(nb::module_& m) {
     bind_pool_rounds(r);
     bind_net_rounds(r);
     bind_forest_rounds(r);
+    bind_tracked_rounds(r);
 }
 
 }  // namespace noregret

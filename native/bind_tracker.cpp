@@ -1,5 +1,5 @@
 #include "bind.hpp"
-#include "tracker.hpp"
+#include "tracked_rounds.hpp"
 
 namespace nb = nanobind;
 
@@ -31,6 +31,15 @@ void bind_tracker(nb::module_& m) {
     t.def("issue", &tracker::issue);
     t.def("learn", &tracker::learn);
     t.def("replay", &tracker::replay);
+}
+
+void bind_tracked_rounds(nb::module_& r) {
+    using O = nb::object;
+    nb::class_<TrackedRounds, Rounds>(r, "TrackedRounds")
+        .def(nb::init<O, O, O, O, O, O>(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
+             nb::arg(), nb::arg(),
+             nb::sig("def __init__(self, model: Any, work: Matrix | None, scale: Matrix, "
+                     "track: Matrix, book: Matrix, ring: Matrix, /) -> None"));
 }
 
 }  // namespace noregret

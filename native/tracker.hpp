@@ -267,8 +267,9 @@ inline void issue(Block scale, Cube track, Block book, double g, double root, Ro
 }
 
 // Learn an outcome; false, and nothing learned, where its error does not fit.
-inline bool learn(Block scale, Cube track, Block book, Block ring, double y, double g, double root,
-                  Row ends) {
+MULTIVERSIONED inline bool learn(Block scale, Cube track, Block book, Block ring, double y, double g,
+                                 double root, Row ends) {
+    track.rows = TRACK_ROWS, track.cols = TRACKERS;  // known when it is compiled
     Now at = now(scale, root);
     if (!admits(at, y - g)) return false;
     look(at, scale, track, book);
@@ -276,7 +277,8 @@ inline bool learn(Block scale, Cube track, Block book, Block ring, double y, dou
     return true;
 }
 
-// Issue, then learn, round after round: how many were learned before one did not fit.
+// Issue, then learn, round after round: how many were learned before one did not fit.  Row l of
+// `ends` is for level l.
 MULTIVERSIONED inline Size replay(Block scale, Cube track, Block book, Block ring, Row ys, Row gs,
                                   Row roots, Block ends) {
     scale.cols = LIVES, book.cols = BOOK_COLUMNS, ring.cols = RING;  // known when it is compiled
@@ -285,7 +287,7 @@ MULTIVERSIONED inline Size replay(Block scale, Cube track, Block book, Block rin
         Now at = now(scale, roots[t]);
         if (!admits(at, ys[t] - gs[t])) return t;
         look(at, scale, track, book);
-        for (Size l = 0; l < book.rows; ++l) ends(t, l) = outcome(book[l], gs[t]);
+        for (Size l = 0; l < book.rows; ++l) ends(l, t) = outcome(book[l], gs[t]);
         settle(at, scale, track, book, ring, ys[t], gs[t], {nullptr, 0});
     }
     return ys.n;

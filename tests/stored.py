@@ -307,6 +307,16 @@ CASES: dict[str, Case] = {
         lambda: nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[0.1, 1.0, 10.0])),
         mappings,
     ),
+    "distribution pool": Case(
+        lambda: nr.DistributionPool(
+            {
+                "exact": nr.BayesianRidge(0.3, noise_var=0.5),
+                "wide": nr.BayesianRidge(noise_var=9.0),
+                "number": nr.AAR(),
+            },
+            outcome_range=100.0,
+        )
+    ),
     "MLpol": Case(lambda: nr.MLpol({"near": nr.AAR(0.1), "far": nr.Ridge()}, loss="absolute")),
     "rule pool": Case(lambda: nr.RulePool({"near": nr.AAR(0.1), "far": nr.Ridge()}, share=0.02)),
     "rule pool of names": Case(

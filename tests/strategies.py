@@ -96,3 +96,21 @@ def drift_schedules(draw, rounds: int) -> np.ndarray:
         rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
         rest = 10.0 ** rng.uniform(-1.5, 4.0, size=rounds)
     return np.concatenate([[first], rest])[:rounds]
+
+
+@st.composite
+def normal_tables(draw, lo: float, hi: float) -> tuple[np.ndarray, np.ndarray]:
+    """Normal experts, sharp and vague, far off and near, some asleep; outcomes of any kind."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    T, N = draw(st.integers(1, 12)), draw(st.integers(1, 5))
+    y = draw(
+        st.sampled_from(
+            [rng.uniform(lo, hi, T), np.full(T, hi), np.where(rng.random(T) < 0.5, lo, hi)]
+        )
+    )
+    means = rng.normal(size=(T, N)) * 10.0 ** draw(st.integers(-1, 2))
+    said = np.stack([means, 10.0 ** rng.uniform(-8, 3, (T, N))], axis=2)
+    gone = rng.random((T, N)) < draw(st.sampled_from([0.0, 0.4]))
+    gone[np.arange(T), rng.integers(0, N, T)] = False
+    said[gone] = np.nan
+    return said, y

@@ -16,6 +16,7 @@ from noregret.experts.aggregation import Aggregation as Aggregation
 from noregret.experts.auto import Auto as Auto
 from noregret.experts.classifier import AutoClassifier as AutoClassifier
 from noregret.experts.comparators import best_sequence as best_sequence
+from noregret.experts.distributions import DistributionPool as DistributionPool
 from noregret.experts.guarded import RulePool as RulePool
 from noregret.experts.mondrian import Mondrian as Mondrian
 from noregret.experts.over import over as over

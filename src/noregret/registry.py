@@ -32,6 +32,9 @@ class Model:
     needs: tuple[str, ...] = ()  # parameters without a default
 
 
+# Learners of one forecast per round under square or log loss, which the command compares.  So
+# LinearQuantiles, with several forecasts per round and pinball loss, is not here; `--intervals`
+# gives quantiles about the forecasts of any learner that is.
 _GAUSSIAN = ("prior_precision", "drift", "fit_intercept", "kernel", "budget")
 
 MODELS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -306,3 +307,63 @@ def test_recalibrated_distribution() -> None:
     assert found.cdf(found.quantile(0.6)) == pytest.approx(0.6)
     with pytest.raises(ParameterError, match=r"level = 0\.99"):
         found.quantile(0.99)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nr.AAR(0.3),
+        lambda: nr.Ridge(0.3, drift=0.01),
+        lambda: nr.BayesianRidge(0.3, noise_var=None),
+        nr.Auto,
+        lambda: nr.OSLOG(2.0),
+        lambda: nr.AggregatingAlgorithm([nr.AAR(0.1), nr.Ridge(10.0)], outcome_range=9.0),
+    ],
+    ids=["AAR", "drift", "Student", "Auto", "OSLOG", "pool"],
+)
+def test_compiled_rounds_have_the_bits_of_careful_ones(make) -> None:
+    """A subclass of float is looked at in Python, so its round goes the careful way."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 3)), rng.standard_cauchy(60).clip(-9, 9)
+    quick, careful = nr.Intervals(make(), [0.5, 0.9]), nr.Intervals(make(), [0.5, 0.9])
+    careless = type("Own", (float,), {})
+    for t, (x, target) in enumerate(zip(X, y.tolist())):
+        quick.learn_one(x, target)
+        careful.learn_one(x, careless(target))
+        if t in (7, 30):
+            quick = nr.from_bytes(quick.to_bytes())
+            careful = pickle.loads(pickle.dumps(careful))
+        if t == 40:
+            before = quick.to_bytes()
+            with pytest.raises(nr.errors.InputError):
+                quick.learn_one(x, math.nan)
+            with pytest.raises(nr.errors.InputError):
+                quick.learn_one([*x[:2], math.inf], 1.0)
+            assert quick.to_bytes() == before
+    assert quick.to_bytes() == careful.to_bytes()
+    compiled = not hasattr(make(), "predictive") or isinstance(make(), nr.BayesianRidge)
+    assert (quick._state.fast.predict(X[0]) is not None) == compiled
+
+
+def test_a_learner_taught_behind_the_back_of_its_intervals_is_noticed() -> None:
+    learner = nr.Intervals(nr.AAR())
+    learner.learn_one([1.0], 1.0)
+    inside = learner.learner_
+    inside.fit([[1.0], [2.0]], [3.0, 4.0])  # it has another state now
+    learner.learn_one([1.0], 5.0)
+    again = nr.AAR().fit([[1.0], [2.0], [1.0]], [3.0, 4.0, 5.0])
+    assert inside.predict_one([1.0]) == again.predict_one([1.0])
+
+
+def test_a_replay_that_is_refused_leaves_no_trace() -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    learner = nr.Intervals(nr.AAR(0.3)).fit(X, y)
+    before = learner.to_bytes()
+    far = y.copy()
+    far[20] = 1e152  # AAR takes it; the trackers do not
+    with pytest.raises(nr.errors.NumericalError):
+        learner.replay(X, far)
+    assert learner.to_bytes() == before
+    learner.learn_one(X[0], 1.0)
+    assert learner.n_samples_seen_ == 31

@@ -2,7 +2,7 @@
 
 from typing import Any, overload
 
-from noregret.types import Vector
+from noregret.types import Matrix, Vector
 
 class AutoRounds(Rounds):
     def __init__(
@@ -91,5 +91,17 @@ class Rounds:
 
 class SparseRounds(Rounds):
     def __init__(self, arg0: Reader, arg1: object, arg2: object, /) -> None: ...
+
+class TrackedRounds(Rounds):
+    def __init__(
+        self,
+        model: Any,
+        work: Matrix | None,
+        scale: Matrix,
+        track: Matrix,
+        book: Matrix,
+        ring: Matrix,
+        /,
+    ) -> None: ...
 
 def number(value: object, /) -> float | None: ...

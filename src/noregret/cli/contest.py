@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lines"]
 
-NAME, CELL = 36, 11  # columns of the names, and of the others
+NAME, FIRST, CELL = 36, 8, 11  # columns of the names, of the error, and of the others
+NARROW = 23, 9  # of the names and the others where there are several coverages
 
 
 def lines(players: Sequence[Player], found: Sequence[Summary], *, bands: bool) -> Iterator[str]:
@@ -28,7 +29,8 @@ def lines(players: Sequence[Player], found: Sequence[Summary], *, bands: bool) -
     asked = [f"{100 * c:g} %" for c in players[0].coverages] if bands else []
     heads = [head for one in asked for head in (f"in {one}", "width")]
     heads = heads or ["to naive"] * bool(naive)
-    yield _row("", ["log loss" if binary else "RMSE", *heads, "at most"])
+    sizes = NARROW if len(asked) > 1 else (NAME, CELL)
+    yield _row("", ["log loss" if binary else "RMSE", *heads, "at most"], sizes)
     for player, one in sorted(zip(players, found), key=lambda pair: paid(pair[0])):
         error = player.loss / max(player.rounds, 1) if binary else player.rmse
         middle = [_beside(error, least)] if naive else []
@@ -37,16 +39,17 @@ def lines(players: Sequence[Player], found: Sequence[Summary], *, bands: bool) -
                 (f"{100 * c.share:.1f} %", number(2.0 * c.half_width)) for c in player.covering
             )
             middle = [cell for pair in cells for cell in pair]
-        yield _row(player.name, [number(error), *middle, _proved(one)])
+        yield _row(player.name, [number(error), *middle, _proved(one)], sizes)
     for each in sorted(naive, key=lambda one: one.rmse):
-        yield _row(f"{each.name} (naive)", [number(each.rmse)])
+        yield _row(f"{each.name} (naive)", [number(each.rmse)], sizes)
     yield ""
     yield "At most: proved of the error so far, whatever the data; both sides: --proofs"
 
 
-def _row(name: str, cells: Sequence[str]) -> str:
+def _row(name: str, cells: Sequence[str], sizes: tuple[int, int]) -> str:
     first, *rest = cells
-    return f"  {name:<{NAME}}{first:>{CELL - 3}}" + "".join(f"{cell:>{CELL}}" for cell in rest)
+    wide, cell = sizes
+    return f"  {name:<{wide}}{first:>{FIRST}}" + "".join(f"{one:>{cell}}" for one in rest)
 
 
 def _beside(error: float, least: float) -> str:

@@ -12,7 +12,8 @@ from noregret.declare.parameters import PARAMETERS, SHARE, Choice, Fractions
 from noregret.errors import InputError, ParameterError, abbreviated
 from noregret.experts.aggregation import Aggregation, replayed
 from noregret.experts.convex import ConvexLoss, convex
-from noregret.experts.crps import DistributionAggregation, aggregate_distributions
+from noregret.experts.crps import DistributionAggregation
+from noregret.experts.distributions import aggregate_distributions
 from noregret.experts.guarded import guarded
 from noregret.experts.guarded_pool import GUARDED, GuardedPool
 from noregret.experts.merged import (

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from noregret.certificates import Assumption, Certificate
+from noregret.certificates import Certificate
 from noregret.declare.parameters import Fractions
-from noregret.errors import InputError, OutcomeError, ParameterError, abbreviated, wrapping
-from noregret.experts.reading import prior_of
+from noregret.errors import InputError
+from noregret.experts.members import Said
 from noregret.inputs import values as features
 from noregret.learner.replay import Replay
-from noregret.types import Integers, Matrix, Outcomes, Vector
+from noregret.types import Matrix, Mixture, Normal, Vector
 
-__all__ = ["DistributionAggregation", "aggregate_distributions", "crps"]
+__all__ = ["CELLS", "DistributionAggregation", "Steps", "crps", "steps_of", "substitution"]
 
 CELLS = 256
 _erfc = np.frompyfunc(math.erfc, 1, 1)
@@ -62,6 +62,45 @@ class DistributionAggregation(Replay):
         return self.experts[best], float(totals[best])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """A distribution on [lo, hi], whose distribution function is constant in each cell.
+
+    >>> found = Steps(np.array([0.0, 1.0, 2.0]), np.array([0.25, 1.0]))
+    >>> found.mean, found.cdf(0.5), found.quantile(0.5)
+    (0.75, 0.25, 1.0)
+    """
+
+    edges: Vector
+    steps: Vector
+
+    def cdf(self, y: float) -> float:
+        """The probability of an outcome up to y."""
+        cell = int(np.searchsorted(self.edges, y, side="right")) - 1
+        return 0.0 if cell < 0 else 1.0 if cell >= len(self.steps) else float(self.steps[cell])
+
+    def quantile(self, level: float) -> float:
+        """inf {u: F(u) >= level}."""
+        (tau,) = Fractions().check("level", level)
+        return float(self.edges[int((self.steps < tau).sum())])
+
+    @property
+    def mean(self) -> float:
+        """E y = hi - the integral of F."""
+        return float(self.edges[-1] - self.steps @ np.diff(self.edges))
+
+    @property
+    def var(self) -> float:
+        """E y^2 - (E y)^2, where E y^2 = hi^2 - the integral of 2 u F(u), about the mean."""
+        apart = self.edges - self.mean
+        return max(float(apart[-1] ** 2 - self.steps @ np.diff(apart * apart)), 0.0)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.var)
+
+
 def crps(F: Matrix, y: float, edges: Vector) -> Vector:
     """The integral of (F(u) - 1{u >= y})^2 of step functions, one row each; exact."""
     width = np.diff(edges)
@@ -79,9 +118,8 @@ def substitution(weights: Vector, F: Matrix) -> Vector:
 
 def normal_steps(said: Matrix, middles: Vector) -> Matrix:
     """Distribution functions of normals N x (mean, variance) at the middles of the cells."""
-    mean, std = said[:, :1], np.sqrt(said[:, 1:])
     with np.errstate(all="ignore"):
-        z = (mean - middles) / (std * math.sqrt(2.0))
+        z = (said[:, :1] - middles) / (np.sqrt(said[:, 1:]) * math.sqrt(2.0))
     return 0.5 * np.asarray(_erfc(z), dtype=np.float64)
 
 
@@ -90,108 +128,36 @@ def quantile_steps(said: Matrix, levels: Vector, middles: Vector) -> Matrix:
     return np.array([np.interp(middles, row, levels, left=0.0, right=1.0) for row in said])
 
 
-def aggregate_distributions(
-    forecasts: object, y: Outcomes, outcome_range: object, prior: object, levels: object
-) -> DistributionAggregation:
-    """Merge T x N x 2 normal means and variances, or T x N x k quantiles at these levels."""
-    said, names, edges, taus = _checked(forecasts, outcome_range, levels)
-    ys = _outcomes(y, len(said), edges)
-    T, N = said.shape[:2]
-    middles, eta = 0.5 * (edges[1:] + edges[:-1]), 2.0 / float(edges[-1] - edges[0])
-    start = np.log(prior_of(prior, names))
-    log_w, weights = start.copy(), np.zeros((T, N))
-    losses, costs, cdf = np.empty(T), np.full((T, N), np.nan), np.empty((T, CELLS))
-    for t in range(T):
-        awake = ~np.isnan(said[t]).any(axis=1)
-        if not awake.any():
-            raise InputError(f"forecasts[{t}]: every expert sleeps; leave the round out")
-        part = said[t, awake]
-        F = normal_steps(part, middles) if taus is None else quantile_steps(part, taus, middles)
-        w = np.exp(log_w[awake] - log_w[awake].max())
-        weights[t, awake] = w / w.sum()
-        cdf[t] = substitution(weights[t, awake], F)
-        costs[t, awake] = crps(F, ys[t], edges)
-        losses[t] = crps(cdf[t : t + 1], ys[t], edges)[0]
-        log_w -= eta * np.where(awake, costs[t], losses[t])  # a sleeper says what the pool says
-    found = _certificate(losses, costs, start, edges)
-    means = edges[-1] - cdf @ np.diff(edges)  # E y = hi - the integral of F
-    return DistributionAggregation(
-        forecast=means,
-        mean=None,
-        spread=None,
-        loss=losses,
-        certificate=found,
-        experts=names,
-        certificates=(found,),
-        weights=weights,
-        expert_losses=costs,
-        cdf=cdf,
-        edges=edges,
-    )
+def steps_of(said: Said, levels: Vector, middles: Vector) -> Vector:
+    """What one expert says, at the middles of the cells; NaN where it sleeps.
 
-
-def _certificate(losses: Vector, costs: Matrix, start: Vector, edges: Vector) -> Certificate:
-    """(22.9)."""
-    width = float(edges[-1] - edges[0])
-    totals = np.where(np.isnan(costs), losses[:, None], costs).sum(axis=0)
-    return Certificate.of(
-        name="CRPS of merged distributions",
-        kind="upper bound",
-        rounds=len(losses),
-        loss=float(losses.sum()),
-        comparator=float(totals.min()),
-        bound=float((totals - 0.5 * width * start).min()),
-        statement=(
-            f"CRPS <= min_j (CRPS_j + (hi-lo)/2 ln 1/p_j), distributions as {CELLS} steps on "
-            "[lo, hi]; where expert j slept, the pool's own"
-        ),
-        assumptions=(Assumption(f"{edges[0]:g} <= y <= {edges[-1]:g}, as given", met=True),),
-    )
-
-
-def _checked(
-    forecasts: object, outcome_range: object, levels: object
-) -> tuple[Matrix, tuple[str, ...], Vector, Vector | None]:
-    """The table, names, edges of the cells, and levels where forecasts are quantiles."""
-    span: object = outcome_range
-    if isinstance(span, int | float):
-        span = (-span, span)
-    if not isinstance(span, tuple | list) or len(span) != 2:
-        raise ParameterError(
-            f'outcome_range = {abbreviated(outcome_range)}: loss="crps" needs Y or (lo, hi)'
-        )
-    with wrapping("outcome_range", ParameterError):
-        lo, hi = map(float, span)
-    if not -math.inf < lo < hi < math.inf:
-        raise ParameterError(
-            f"outcome_range = {abbreviated(outcome_range)}: lo must be below hi, both finite"
-        )
-    said, _ = features.table_with_gaps(forecasts, "forecasts")
-    taus = None if levels is None else np.array(Fractions().check("level", levels))
-    if taus is not None and not (np.diff(taus) > 0.0).all():
-        raise ParameterError(f"level = {abbreviated(levels)}: give the levels ascending")
-    columns = 2 if taus is None else len(taus)
-    if said.ndim != 3 or said.shape[2] != columns or 0 in said.shape:
-        raise InputError(
-            f"forecasts has shape {said.shape}: give T x N x {columns}, "
-            + ("normal means and variances" if taus is None else "a quantile for each level")
-        )
-    known = ~np.isnan(said).any(axis=2)
-    wrong = known & ((said[..., 1] <= 0.0) if taus is None else (np.diff(said) < 0.0).any(axis=2))
-    if wrong.any():
-        where: Integers = np.argwhere(wrong)[0]
-        what = "a variance that is not > 0" if taus is None else "quantiles that are not ascending"
-        raise InputError(f"forecasts[{where[0]}, {where[1]}] has {what}")
-    names = tuple(f"expert_{j}" for j in range(said.shape[1]))
-    return said, names, np.linspace(lo, hi, CELLS + 1), taus
-
-
-def _outcomes(y: Outcomes, rounds: int, edges: Vector) -> Vector:
-    ys = features.outcome_column(y, rounds)
-    outside = (ys < edges[0]) | (ys > edges[-1])
-    if outside.any():
-        t = int(outside.argmax())
-        raise OutcomeError(
-            f"y[{t}] = {float(ys[t])!r} is outside outcome_range ({edges[0]:g}, {edges[-1]:g})"
-        )
-    return ys
+    A distribution (normal, a mixture, or anything with `cdf`), quantiles at the levels, or a
+    number, which is a point.
+    """
+    if said is None:
+        return np.full(len(middles), np.nan)
+    found: Vector
+    if isinstance(said, Normal):
+        found = normal_steps(np.array([[said.mean, said.var]], dtype=np.float64), middles)[0]
+    elif isinstance(said, Mixture):
+        each = np.array([steps_of(one, levels, middles) for one in said.components])
+        found = said.weights @ each
+    elif hasattr(said, "cdf"):
+        found = np.array([said.cdf(u) for u in middles.tolist()], dtype=np.float64)
+    elif np.ndim(said):
+        row = features.table_with_gaps(np.asarray(said)[None], "quantiles")[0][0]
+        if row.shape != levels.shape:
+            raise InputError(f"{len(row)} quantiles for {len(levels)} levels: see levels=")
+        if (np.diff(row) < 0.0).any():
+            raise InputError("quantiles that are not ascending")
+        if np.isnan(row).any():
+            return np.full(len(middles), np.nan)
+        found = quantile_steps(row[None], levels, middles)[0]
+    else:
+        number = said if isinstance(said, float) else features.number(said, "forecast", InputError)
+        if math.isnan(number):
+            return np.full(len(middles), np.nan)
+        found = (middles >= number).astype(np.float64)
+    if not ((found >= 0.0).all() and (found <= 1.0).all() and (np.diff(found) >= 0.0).all()):
+        raise InputError("a distribution function that does not rise from 0 to 1")
+    return found

@@ -114,9 +114,12 @@ class PoolState:
         """Learn one round, all members or none."""
         if self.fast.learn(x, y):
             return self
+        target = self.pool.game.outcome(self.target(y))
+        return self.learn_heard(x, target, *self.heard(x))
+
+    def learn_heard(self, x: Row, target: float, numbers: Vector, said: list[Said]) -> Self:
+        """Learn one round, of which the members have been heard."""
         pool = self.pool
-        target = pool.game.outcome(self.target(y))
-        numbers, said = self.heard(x)
         costs = _costs(said, target, self.members) if pool.game.kind == LIKELIHOOD else None
         after = pool.view()  # it learns in arrays of its own
         after.learn(numbers, target, costs)

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -43,16 +45,20 @@ def not_fitted(message: str) -> NotLearnedError:
     return NotLearnedError(message)
 
 
+@lru_cache(maxsize=256)
+def _taken(init: Callable[..., object]) -> tuple[str, ...]:
+    """The parameters that an `__init__` takes, sorted; to ask costs more than to copy a learner."""
+    taken = inspect.signature(init).parameters.values()
+    return tuple(sorted(p.name for p in taken if p.name != "self" and p.kind != p.VAR_KEYWORD))
+
+
 class Estimator(Routed):
     """What `__init__` takes, by name."""
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
         """The parameters of `__init__`, sorted; the name is scikit-learn's."""
-        if cls.__init__ is object.__init__:
-            return []
-        taken = inspect.signature(cls.__init__).parameters.values()
-        return sorted(p.name for p in taken if p.name != "self" and p.kind != p.VAR_KEYWORD)
+        return [] if cls.__init__ is object.__init__ else list(_taken(cls.__init__))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002  # as it is there
         """The parameters by name; with `deep` also those of what they hold, as name__inner."""

@@ -37,16 +37,14 @@ def mapie(y: Vector, forecasts: Vector, start: int) -> Ends:
 
     low, high = np.full(len(y), np.nan), np.full(len(y), np.nan)
     regressor = module("mapie.regression", "MAPIE's intervals").TimeSeriesRegressor
-    model = regressor(Given(), method="aci", cv="prefit")
+    model = regressor(Given().fit(None, None), method="aci", cv="prefit")
     model.fit(forecasts[:start, None], y[:start])
     for t in range(start, len(y)):
         x = forecasts[t : t + 1, None]
         _, ends = model.predict(x, confidence_level=0.9, allow_infinite_bounds=True)
         low[t], high[t] = ends[0, 0, 0], ends[0, 1, 0]
         model.adapt_conformal_inference(x, y[t : t + 1], gamma=0.005, confidence_level=0.9)
-        with (
-            warnings.catch_warnings()
-        ):  # `update` adapted too, once; it says that it no longer does
+        with warnings.catch_warnings():  # `update` says that it no longer adapts
             warnings.simplefilter("ignore", UserWarning)
             model.update(x, y[t : t + 1])
     far = np.abs(y - forecasts)[:start].max()

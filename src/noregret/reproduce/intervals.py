@@ -21,7 +21,7 @@ from noregret.types import Vector
 
 __all__ = ["GIVEN", "METHODS", "Bands", "Figures", "aci", "dtaci", "measured", "sf_ogd", "tables"]
 
-BURN_IN, WARM_UP = 300, 30  # rows; the forecasts of the warm-up are 0
+BURN_IN = 300  # rows
 GIVEN = {
     "ACI(0.005)": "0.903 / 0.1035 / 0.1283",
     "tracker(0.1)": "0.900 / 0.0950 / 0.1228",
@@ -86,12 +86,12 @@ def _quantile(ordered: list[float], level: float) -> float:
 
 
 def tracker(scores: Vector, alpha: float, burn_in: int = BURN_IN) -> Vector:
-    """The quantile tracker, steps of a tenth of the range of the last scores."""
+    """The quantile tracker: steps of a tenth of the range of the scores before, the first 0.1."""
     ends, end = np.zeros(len(scores)), 0.0
-    for t in range(WARM_UP, len(scores)):
+    for t, s in enumerate(scores.tolist()):
         ends[t] = end
-        step = 0.1 * np.ptp(scores[max(WARM_UP, t - burn_in + 1) : t + 1])
-        end += step * ((scores[t] > end) - alpha)
+        step = 0.1 * np.ptp(scores[max(t - burn_in, 0) : t]) if t else 0.1
+        end += step * ((s > end) - alpha)
     return ends
 
 

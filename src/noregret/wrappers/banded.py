@@ -6,7 +6,6 @@ import numpy as np
 
 from noregret.declare.fields import Group, Mismatch
 from noregret.errors import InputError, ParameterError, abbreviated
-from noregret.gaussian.stream import Stream
 from noregret.inputs import values
 from noregret.learner.base import Learner
 from noregret.learner.estimator import Regressor
@@ -48,9 +47,7 @@ class TrackedWrapper(Regressor, Wrapper[TrackedState]):
                     "probabilities are its own intervals"
                 )
         trackers, coverages, scalar = self._trackers()
-        state = TrackedState(learner, trackers, coverages, scalar=scalar)
-        state.column = Column(self.forecast)
-        return state
+        return TrackedState(learner, trackers, coverages, scalar, column=Column(self.forecast))
 
     def _accept(self, state: TrackedState) -> None:
         if (state.learner is None) != (self.learner is None):
@@ -60,21 +57,7 @@ class TrackedWrapper(Regressor, Wrapper[TrackedState]):
 
     def predict_one(self, x: Row = None) -> float:
         """The forecast at x: that of the learner, or of whoever gave it."""
-        state = self._state
-        stream = None if state is None else getattr(state.learner, "_state", None)
-        if type(stream) is Stream and stream.fast is not None:
-            said = stream.fast.predict(x)  # one step for other threads
-            if said is not None:
-                return said
-        with self._lock:
-            return (self._state or self._begin()).predict(x)
-
-    def learn_one(self, x: Row, y: Outcome) -> None:
-        """Learn that x had the outcome y."""
-        with self._lock:
-            state = self._state
-            if state is None or not state.learn_fast(x, y):
-                self._state = (state or self._begin()).learn(x, y)
+        return float(super().predict_one(x))
 
     def _ends(self, x: Row) -> tuple[TrackedState, Vector]:
         """The state, and its ends at x."""

@@ -8,16 +8,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from noregret._native.layout import AT, ROOT
-from noregret._native.tracker import fits, learn
+from noregret._native.rows import RenewedRounds, Rounds, TrackedRounds
 from noregret.certificates import Certificate
 from noregret.declare.fields import AnyLearner, Array, Group, Mismatch, Records, Truth, require
 from noregret.errors import FeatureError, InputError, wrapping
+from noregret.gaussian.base import Gaussian
 from noregret.gaussian.stream import Stream
 from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.base import Learner
 from noregret.learner.replay import BandReplay, Replay
+from noregret.learner.saving import ours, revived
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 from noregret.wrappers.bands import Column
 from noregret.wrappers.coverage import coverage_certificates, level_certificates
@@ -29,7 +30,7 @@ from noregret.wrappers.spread import (
     forecasts_and_roots,
     replays_its_spread,
 )
-from noregret.wrappers.tracking import NOW, Trackers
+from noregret.wrappers.tracking import Trackers
 
 __all__ = ["TrackedState"]
 
@@ -43,7 +44,7 @@ class TrackedState:
     that their successors' ends may know.
     """
 
-    __slots__ = ("column", "coverages", "learner", "scalar", "trackers", "waiting")
+    __slots__ = ("column", "coverages", "fast", "learner", "scalar", "trackers", "waiting")
 
     FIELDS = (
         AnyLearner("learner", optional=True),
@@ -52,15 +53,26 @@ class TrackedState:
         Truth("scalar"),
         Records("waiting", ("y", "forecast", "root", "ends")),
     )
-    SCRATCH = ("column",)  # as the parameters say
+    SCRATCH = ("column", "fast")  # as the parameters say; rounds in the arrays of both
 
     def __init__(
-        self, learner: Learner | None, trackers: Trackers, coverages: Vector, *, scalar: bool
+        self,
+        learner: Learner | None,
+        trackers: Trackers,
+        coverages: Vector,
+        scalar: bool,  # noqa: FBT001  # in the order of FIELDS
+        waiting: Iterable[tuple[float, float, float, Vector]] = (),
+        column: Column | None = None,
     ) -> None:
         self.learner, self.trackers = learner, trackers
         self.coverages, self.scalar = coverages, scalar  # in the order given; none: quantiles
-        self.waiting: list[tuple[float, float, float, Vector]] = []
-        self.column = Column()
+        self.waiting, self.column = list(waiting), column or Column()
+        self.fast = RenewedRounds()
+        self.renew()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        kept = (self.learner, self.trackers, self.coverages, self.scalar, self.waiting, self.column)
+        return revived, (type(self), *kept)
 
     @classmethod
     def restored(
@@ -72,7 +84,7 @@ class TrackedState:
         waiting: Iterable[tuple[object, ...]],
     ) -> Self:
         """The state of these values."""
-        found, size = cls(learner, trackers, coverages, scalar=scalar), len(trackers.levels)
+        found, size = cls(learner, trackers, coverages, scalar), len(trackers.levels)
         require(len(coverages) in (0, len(trackers.ring)), "has windows for other coverages")
         require(not len(coverages) or 2 * len(coverages) == size, "has levels of other coverages")
         require(bool(((coverages > 0.0) & (coverages < 1.0)).all()), "has an invalid coverage")
@@ -102,28 +114,18 @@ class TrackedState:
 
     def copy(self) -> Self:
         """One that shares nothing with this one."""
-        found = type(self)(
-            copy.deepcopy(self.learner), self.trackers.copy(), self.coverages, scalar=self.scalar
-        )
-        found.waiting, found.column = list(self.waiting), self.column
-        return found
+        return self._around(copy.deepcopy(self.learner))
 
-    # One round ------------------------------------------------------------------------------
+    def _around(self, learner: Learner | None) -> Self:
+        """A copy of all but the learner, around this one."""
+        parts = (self.trackers.copy(), self.coverages, self.scalar, self.waiting, self.column)
+        return type(self)(learner, *parts)
 
-    def learn_fast(self, x: Row, y: Outcome) -> bool:
-        """Learn a plain round of a Gaussian learner; False, and nothing learned, for all others."""
-        stream = getattr(self.learner, "_state", None)
-        if type(stream) is not Stream or type(y) is not float or not stream.core.alone:
-            return False
-        fast, trackers = stream.fast, self.trackers
-        said = None if fast is None else fast.predict(x)
-        if fast is None or said is None:
-            return False
-        root = stream.core.work[AT, ROOT]
-        if not fits(trackers.scale, y - said, root) or not fast.learn(x, y):
-            return False
-        learn(trackers.scale, trackers.track, trackers.book, trackers.ring, y, said, root, NOW)
-        return True
+    def renew(self) -> None:
+        """Begin compiled rounds anew, where the learner has such rounds."""
+        self.fast.renew(_rounds(self.learner, self.trackers))
+
+    # One round: compiled, see native/tracked_rounds.hpp, or carefully ---------------------------
 
     def look(self, x: Row) -> tuple[float, float]:
         """The forecast at x and its root spread."""
@@ -143,6 +145,7 @@ class TrackedState:
     def learn(self, x: Row, y: Outcome) -> Self:
         """Learn one round."""
         self.step(x, y if type(y) is float and abs(y) <= LARGEST else values.outcome(y))
+        self.renew()
         return self
 
     def step(self, x: Row, y: float) -> tuple[float, Vector | None]:
@@ -197,22 +200,33 @@ class TrackedState:
         return np.array(found).reshape(-1, len(self.trackers.levels))
 
     def replay(self, X: Table, y: Outcomes) -> tuple[Self, BandReplay]:
-        """Predict-then-learn over rows, on a copy."""
-        after = self.copy()
+        """Predict-then-learn over rows; if one is refused, nothing has been learned."""
+        learner = self.learner
+        if not ours(learner):
+            after = self.copy()
+            return after, after._run(X, y)
+        after, mark = self._around(learner), learner._mark()
+        try:
+            return after, after._run(X, y)
+        except BaseException:
+            learner._restore(mark)
+            raise
+
+    def _run(self, X: Table, y: Outcomes) -> BandReplay:
+        """Predict-then-learn over rows."""
         if self.learner is None:
             g = self.column.rows(X)
             ys = values.outcome_column(y, len(g))
             values.require_rows((len(g), 1))
             plain: dict[str, Any] = {"forecast": g, "mean": None, "spread": None}
             plain["loss"] = (ys - g) ** 2
-            ends = after.trackers.replay(ys, g, np.ones(len(g)))
+            ends = self.trackers.replay(ys, g, np.ones(len(g)))
         elif not self.waiting and replays_its_spread(self.learner):
-            plain, ys, ends = after._at_once(X, y)
+            plain, ys, ends = self._at_once(X, y)
         else:
-            plain, ys, ends = after._one_by_one(X, y)
-        return after, BandReplay(
-            **plain, certificate=after.main(), **after._banded(ys, np.asarray(ends))
-        )
+            plain, ys, ends = self._one_by_one(X, y)
+        self.renew()
+        return BandReplay(**plain, certificate=self.main(), **self._banded(ys, ends))
 
     def _at_once(self, X: Table, y: Outcomes) -> tuple[dict[str, Any], Vector, Matrix]:
         """The learner's own replay, then the trackers."""
@@ -246,10 +260,11 @@ class TrackedState:
         """The ends of a replay as its columns."""
         if not len(self.coverages):
             return {"quantiles": ends}
+        if self.scalar:
+            low, high = ends.T
+            return {"low": low, "high": high, "covered": (low <= ys) & (ys <= high)}
         low, high = self.bands(ends)
         within = (low <= ys[:, None]) & (ys[:, None] <= high)
-        if self.scalar:
-            low, high, within = low[:, 0], high[:, 0], within[:, 0]
         return {"low": low, "high": high, "covered": within}
 
     def bands(self, ends: Matrix) -> tuple[Matrix, Matrix]:
@@ -278,6 +293,18 @@ class TrackedState:
         """The statements about the ends, then the learner's."""
         made = self.learner is not None and hasattr(self.learner, "certificates")
         return [*self.own(), *(certificates_of(self.learner) if made else [])]  # type: ignore[arg-type]  # shown above
+
+
+def _rounds(learner: Learner | None, trackers: Trackers) -> TrackedRounds | None:
+    """Compiled rounds of both, where the learner has such rounds and its spread is at hand."""
+    if not ours(learner) or not isinstance(getattr(learner._state, "fast", None), Rounds):
+        return None
+    work, stream = None, learner._state
+    if isinstance(learner, Gaussian) and type(stream) is Stream:
+        work = stream.core.work
+    elif hasattr(learner, "predictive"):
+        return None
+    return TrackedRounds(learner, work, *trackers.arrays)
 
 
 def _rows(X: Table) -> Iterator[Row]:

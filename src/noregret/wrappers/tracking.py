@@ -101,8 +101,12 @@ class Trackers:
 
     def copy(self) -> Self:
         """Trackers that share nothing with these."""
-        parts = (self.scale, self.track, self.book, self.ring)
-        return type(self)(*(part.copy() for part in parts))
+        return type(self)(*(part.copy() for part in self.arrays))
+
+    @property
+    def arrays(self) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """What compiled rounds work in."""
+        return self.scale, self.track, self.book, self.ring
 
     @property
     def levels(self) -> Vector:
@@ -127,7 +131,7 @@ class Trackers:
 
     def learn(self, y: float, forecast: float, root: float, ends: Vector = NOW) -> None:
         """Learn the outcome of a round; with its ends, if they were issued some rounds ago."""
-        if not at.learn(self.scale, self.track, self.book, self.ring, y, forecast, root, ends):
+        if not at.learn(*self.arrays, y, forecast, root, ends):
             raise too_far(y, forecast)
 
     def check(self, y: float, forecast: float, root: float) -> None:
@@ -137,11 +141,11 @@ class Trackers:
 
     def replay(self, ys: Vector, forecasts: Vector, roots: Vector) -> Matrix:
         """Issue and learn, round after round: the ends, one row per round."""
-        ends = np.empty((len(ys), len(self.book)))
-        done = at.replay(self.scale, self.track, self.book, self.ring, ys, forecasts, roots, ends)
+        ends = np.empty((len(self.book), len(ys)))
+        done = at.replay(*self.arrays, ys, forecasts, roots, ends)
         if done < len(ys):
             raise too_far(float(ys[done]), float(forecasts[done]))
-        return ends
+        return ends.T
 
 
 def too_far(y: float, forecast: float) -> NumericalError:
