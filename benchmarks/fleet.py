@@ -51,8 +51,9 @@ def table(head: list[str], lines: list[list[str]]) -> str:
 
 
 def river_tick(models, rows, ys) -> None:
+    """A forecast with its spread, as our rounds have it too, then the outcome."""
     for key, x, y in zip(models, rows, ys, strict=True):
-        models[key].predict_one(x)
+        models[key].predict_one(x, with_dist=True)
         models[key].learn_one(x, y)
 
 
