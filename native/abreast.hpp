@@ -1,12 +1,13 @@
-// Four keys abreast: a round of fixed experts in each of four slots, one key per lane of a vector.
+// Four keys abreast: a round in each of four slots, one key per lane of a vector.
 //
-// Every lane takes the steps of admit.hpp, primal.hpp, rules.hpp and ledger.hpp in their order, so
-// that the bits are those of one key at a time.  What happens seldom (features or looks that are too
-// large or too small to be squared, an audit that is due) is left to these: `round` then says false,
-// and nothing was written.
+// Every lane takes the steps of admit.hpp, primal.hpp or drift.hpp, rules.hpp and ledger.hpp in their
+// order, so that the bits are those of one key at a time.  What happens seldom (features or looks that
+// are too large or too small to be squared, an audit that is due, a covariance that will not do) is
+// left to these: `round` then says false, and nothing was written.
 //
-// A slot has row i of [R z] from its diagonal on, one row after the other, then the ledger; side by
-// side, place p of the four slots is the vector p of `held`.
+// A slot has row i of [R z] from its diagonal on, one row after the other, or the rows of P up to
+// their diagonals and the weights; then the ledger.  Side by side, place p of the four slots is the
+// vector p of `held`.
 #pragma once
 
 #include "rounds.hpp"
@@ -51,15 +52,17 @@ INLINE void turn(double* const* from, double* const* to) {
 // Four slots side by side, and scratch.
 struct Bench {
     Size n, wide, offset;
+    bool drifts;
     int rule;
-    double level, unit;  // what the rule needs; what it pays of each round, if it pays the log loss
-    std::vector<Size> starts;            // of row i of [R z] in a slot
+    double drift, level, unit;  // what the rule needs; what it pays of each round, if it pays the log loss
+    std::vector<Size> starts;            // of row i of [R z], or of [P; w], in a slot
+    Size rooted;                         // where ROOTED and PASSED of drifting experts are
     Size places[2 * (OUTCOMES + 1)];     // of the numbers of a ledger, -1 where it is not kept
     std::vector<double> held, x, u, v, grown, shrunk;
 
     INLINE Four& booked(int row, int part) { return at(held.data(), places[2 * row + part]); }
     // Column k of row i is at(row(i), k).
-    INLINE double* row(Size i) { return held.data() + LANES * (starts[std::size_t(i)] - i); }
+    INLINE double* row(Size i) { return held.data() + LANES * (starts[std::size_t(i)] - (drifts ? 0 : i)); }
 
     // Place p of every slot, from 0 to wide, in pieces; the last one overlaps.
     template <class Move>
@@ -100,8 +103,58 @@ INLINE void admit(Bench& b, double* const* xs) {
     for (; k < given; ++k) at(x, k) = Four{xs[0][k], xs[1][k], xs[2][k], xs[3][k]};
 }
 
-// Solve R'v = x; mean = v'z, grown_i = 1 + v_1^2 + ... + v_i^2.  False: leave it to primal::look.
-INLINE bool look(Bench& b, Four& mean) {
+// a'b, as in arrays.hpp.
+INLINE void dot(double* a, double* b, Size n, Four& total) {
+    Four s[8] = {};
+    for (Size k = 0; k < n; k += 8)
+        for (Size q = 0; q < 8 && k + q < n; ++q) s[q] += at(a, k + q) * at(b, k + q);
+    total = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+// drift::look in covariance form: v = P x, root = sqrt(1 + x'v), mean = w'x.
+INLINE bool look_at_drifting(Bench& b, Four& mean, Four& root) {
+    Size n = b.n;
+    double *x = b.x.data(), *v = b.v.data();
+    Four gauge = {}, square, size;
+    for (Size i = 0; i < n; ++i) gauge += at(b.row(i), i) * at(x, i) * at(x, i);
+    for (Size i = 0; i < n; ++i) {
+        double* row = b.row(i);
+        Four xi = at(x, i);
+        dot(row, x, i, at(v, i));
+        at(v, i) += at(row, i) * xi;
+        for (Size k = 0; k < i; ++k) at(v, k) += xi * at(row, k);
+    }
+    dot(x, v, n, square);
+    dot(b.row(n), x, n, mean);
+    for (Size q = 0; q < LANES; ++q) root[q] = std::sqrt(1.0 + square[q]);
+    size = mean;
+    magnitude(size);
+    Mask rooted = at(b.held.data(), b.rooted) != 0.0;
+    return everywhere(~rooted & (gauge <= drift::GAUGE) & (root < INF) & (size < INF));
+}
+
+// drift::absorb in covariance form; fit <- e^2/d.
+INLINE void absorb_drifting(Bench& b, const Four& y, const Four& mean, const Four& root, Four& fit) {
+    Size n = b.n;
+    double *v = b.v.data(), *w = b.row(n);
+    for (Size i = 0; i < n; ++i) {
+        double* row = b.row(i);
+        Four share = at(v, i) / root / root;
+        for (Size k = 0; k <= i; ++k) at(row, k) -= share * at(v, k);
+    }
+    Four gain = (y - mean) / root, step = gain / root;
+    for (Size k = 0; k < n; ++k) at(w, k) += step * at(v, k);
+    at(b.held.data(), b.rooted + 1) += 1.0;
+    fit = gain * gain;
+}
+
+// drift::diffuse, likewise.
+INLINE void diffuse(Bench& b) {
+    for (Size i = 0; i < b.n; ++i) at(b.row(i), i) += b.drift;
+}
+
+// primal::look: solve R'v = x; mean = v'z, grown_i = 1 + v_1^2 + ... + v_i^2, root^2 the last.
+INLINE bool look(Bench& b, Four& mean, Four& root) {
     Size n = b.n;
     double *u = b.u.data(), *v = b.v.data(), *grown = b.grown.data();
     for (Size k = 0; k < n; ++k) at(u, k) = at(b.x.data(), k);
@@ -115,22 +168,22 @@ INLINE bool look(Bench& b, Four& mean) {
         at(grown, i) = square += vi * vi;
         for (Size k = i + 2; k <= n; ++k) at(u, k) -= vi * at(row, k);
     }
+    for (Size q = 0; q < LANES; ++q) root[q] = std::sqrt(square[q]);
     mean = 0.0 - ui;
     Four size = mean;
     magnitude(size);
     return everywhere((square < SAFE * SAFE) & (size < INF));
 }
 
-// Rotate [x | y] into [R z]; fit <- (e/sqrt(d))^2, beta <- sqrt(d).  A row whose v is 0 stays.
-INLINE void absorb(Bench& b, const Four& y, Four& fit, Four& beta) {
+// primal::absorb: rotate [x | y] into [R z]; fit <- (e/sqrt(d))^2.  A row whose v is 0 stays.
+INLINE void absorb(Bench& b, const Four& y, Four& fit) {
     Size n = b.n;
     double *u = b.u.data(), *grown = b.grown.data(), *shrunk = b.shrunk.data();
     for (Size k = 0; k < n; ++k) at(u, k) = at(b.x.data(), k);
     at(u, n) = y;
     for (Size k = 0; k < LANES * n; ++k) grown[k] = std::sqrt(grown[k]);
     for (Size k = 0; k < LANES * n; ++k) shrunk[k] = 1.0 / grown[k];
-    Four before = Four{1.0, 1.0, 1.0, 1.0};
-    beta = before;
+    Four before = Four{1.0, 1.0, 1.0, 1.0}, beta = before;
     for (Size i = 0; i < n; ++i) {
         double* row = b.row(i);
         Four vi = at(b.v.data(), i), keep = beta * at(shrunk, i), take = vi * before * at(shrunk, i);
@@ -184,18 +237,18 @@ INLINE void forecast(const Bench& b, const Four& mean, const Four& root, Four& s
 // |x|_inf, |x|_2 and r'x, as in admit.hpp and probe.hpp.  False: leave them to these.
 INLINE bool measure(Bench& b, Four& peak, Four& norm, Four& seen) {
     double* x = b.x.data();
-    Four sums[8] = {}, parts[2] = {};
+    Four parts[2] = {}, square;
     peak = Four{};
     for (Size k = 0; k < b.n; ++k) {
-        Four value = at(x, k), size = value;
+        Four size = at(x, k);
         magnitude(size);
         peak = size > peak ? size : peak;
-        sums[k % 8] += value * value;
-        if (k < b.n - b.n % 2) parts[k % 2] += value * PROBES[std::size_t(k)];
     }
+    for (Size k = 0; k + 1 < b.n; k += 2)
+        for (Size q = 0; q < 2; ++q) parts[q] += at(x, k + q) * PROBES[std::size_t(k + q)];
     seen = parts[0] + parts[1];
     seen += b.n % 2 ? at(x, b.n - 1) * PROBES[std::size_t(b.n - 1)] : Four{};
-    Four square = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    dot(x, x, b.n, square);
     for (Size q = 0; q < LANES; ++q) norm[q] = std::sqrt(square[q]);
     return everywhere((1.0 / SAFE < peak) & (peak < SAFE));
 }
@@ -244,14 +297,17 @@ MULTIVERSIONED inline bool round(Bench& b, double* const* slots, double* const* 
     Four mean, root, said, peak, norm, seen, y = {}, fit;
     b.lay(slots);
     admit(b, xs);
-    if (!look(b, mean) || !measure(b, peak, norm, seen)) return false;
-    for (Size q = 0; q < LANES; ++q) root[q] = std::sqrt(b.grown[std::size_t(LANES * (b.n - 1) + q)]);
+    if (!(b.drifts ? look_at_drifting(b, mean, root) : look(b, mean, root))) return false;
     forecast(b, mean, root, said);
     if (ys) {
         for (Size q = 0; q < LANES; ++q) y[q] = ys[q];
-        if (!calm(b, y, seen)) return false;
-        absorb(b, y, fit, root);
+        if (!measure(b, peak, norm, seen) || !(b.drifts || calm(b, y, seen))) return false;
+        if (b.drifts)
+            absorb_drifting(b, y, mean, root, fit);
+        else
+            absorb(b, y, fit);
         book(b, y, mean, root, said, fit, peak, norm, seen);
+        if (b.drifts) diffuse(b);
         at(b.held.data(), b.wide - 1) = Four{now, now, now, now};
         b.gather(slots);
     }

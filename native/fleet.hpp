@@ -6,7 +6,7 @@
 // learns, and gathers them again.  Where two places always hold the same (LOSS and SQUARE of a rule
 // that pays the square loss), both are runs from one place of the slot.
 //
-// Rounds of fixed experts go four keys abreast where their neighbours in a call are of other keys.
+// Four rows of different keys that follow each other in a call are learned abreast, see abreast.hpp.
 //
 // Threads share the slots by 64s; all rounds of a key are those of one thread, in their order.
 #pragma once
@@ -186,15 +186,16 @@ class Slots {
     abreast::Bench bench() const {
         abreast::Bench b{};
         Size n = plan.n;
-        if (plan.drifts || plan.rule > BAYES || n >= abreast::MOST) return b;
+        if (plan.rule > BAYES || n >= abreast::MOST) return b;
         for (Size& place : b.places) place = -1;
-        for (const Run& r : runs) {
-            if (r.to < n * (n + 1)) b.starts.push_back(r.at);  // a row of [R z], from its diagonal on
-            for (Size k = 0; k < r.length; ++k)
-                if (r.to >= n * (n + 1) && r.to + k < n * (n + 1) + 2 * (OUTCOMES + 1))
-                    b.places[r.to + k - n * (n + 1)] = r.at + k;
-        }
-        b.n = n, b.wide = wide, b.offset = plan.offset, b.rule = plan.rule, b.level = plan.level;
+        for (const Run& r : runs)
+            for (Size k = 0, to = r.to - n * (n + 1); k < r.length; ++k, ++to) {
+                if (to < 0 && k == 0) b.starts.push_back(r.at);  // a row of the factor
+                if (to >= 0 && to < 2 * (OUTCOMES + 1)) b.places[to] = r.at + k;
+                if (to == 2 * (OUTCOMES + 1)) b.rooted = r.at + k;
+            }
+        b.n = n, b.wide = wide, b.offset = plan.offset, b.drifts = plan.drifts, b.drift = plan.drift;
+        b.rule = plan.rule, b.level = plan.level;
         if (b.rule == BAYES) b.unit = 0.5 * std::log(rules::TWO_PI * plan.level);
         b.held = scratch(abreast::LANES * wide);
         for (std::vector<double>* room : {&b.x, &b.u, &b.v, &b.grown, &b.shrunk})
