@@ -44,11 +44,13 @@ $(VENV)/browser: $(VENV)/installed
 browser: $(VENV)/browser  ## The report in Chromium, which must be installed
 	$(BIN)/python -m pytest -q -rs -m slow tests/report/test_report_browser.py
 
-# Spark's pandas is older than ours: it has an environment of its own.
+# Spark's pandas is older than ours: it has an environment of its own, with our package as pip has installed it in $(VENV).
 SPARK := .venv-spark
+PACKAGES := lib/python*/site-packages
 $(SPARK)/installed: $(VENV)/installed
 	$(PYTHON) -m venv $(SPARK)
-	@native/with-compiler $(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[sparktest]'
+	@cp -r $(VENV)/$(PACKAGES)/*noregret* $(SPARK)/$(PACKAGES)/
+	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check 'noregret[sparktest]'
 	@touch $@
 
 spark: $(SPARK)/installed  ## The Spark adapter, killed and restarted; Java 17 must be installed

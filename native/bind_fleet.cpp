@@ -24,6 +24,21 @@ static std::string_view text_of(nb::handle text) {
     return {data, std::size_t(size)};
 }
 
+// Whether all are texts that an index can hold, and nothing but texts.
+static bool all_texts(nb::list all) {
+    constexpr Size AHEAD = 16;  // texts lie anywhere in memory
+    for (Size t = 0, n = Size(all.size()); t < n; ++t) {
+        if (t + AHEAD < n) __builtin_prefetch(PyList_GET_ITEM(all.ptr(), t + AHEAD));
+        PyObject* text = PyList_GET_ITEM(all.ptr(), t);
+        if (!PyUnicode_CheckExact(text)) return false;
+        if (PyUnicode_IS_ASCII(text) && !(PyUnicode_GET_LENGTH(text) >> keys::LONGEST)) continue;
+        Py_ssize_t size;
+        if (!PyUnicode_AsUTF8AndSize(text, &size)) return PyErr_Clear(), false;
+        if (size >> keys::LONGEST) return false;
+    }
+    return true;
+}
+
 using Numbers = keys::Index<keys::Numbers>;
 using Texts = keys::Index<keys::Texts>;
 
@@ -102,6 +117,7 @@ struct HeldSlots {
 void bind_fleet(nb::module_& m) {
     nb::module_ f = m.def_submodule("fleet");
     CONSTANT(f, fleet, BLOCK), CONSTANT(f, fleet, PREDICT), CONSTANT(f, fleet, LEARN);
+    f.def("all_texts", &all_texts, nb::sig("def all_texts(keys: list[object], /) -> bool"));
 
     nb::class_<Numbers>(f, "Numbers")
         .def(nb::init<>())

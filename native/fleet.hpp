@@ -6,6 +6,8 @@
 // learns, and gathers them again.  Where two places always hold the same (LOSS and SQUARE of a rule
 // that pays the square loss), both are runs from one place of the slot.
 //
+// Four rows of different keys that follow each other in a call are learned abreast, see abreast.hpp.
+//
 // Threads share the slots by 64s; all rounds of a key are those of one thread, in their order.
 #pragma once
 
@@ -13,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "rounds.hpp"
+#include "abreast.hpp"
 
 namespace noregret::fleet {
 
@@ -21,7 +23,7 @@ using namespace layout;
 
 constexpr Size BLOCK = 1024;     // slots whose numbers lie together
 constexpr Size ALONE = 2048;     // so few rows are not worth a second thread
-constexpr Size AHEAD = 4;        // rows whose slots are asked for before their turn
+constexpr Size AHEAD = 16;       // rows whose slots are asked for before their turn
 enum : int { PREDICT = 0, LEARN = 1 };
 
 // `length` numbers at `at` of the slot stand at `to` of the state.
@@ -114,16 +116,23 @@ class Slots {
         std::atomic<Size> failed{where.n};
         auto work = [&](Size mine) {
             Desk desk(plan, fresh);
-            for (Size t = 0; t < where.n; ++t) {
-                ahead(where, t + AHEAD, mine, threads);
-                if (threads > 1 && shared(where[t], threads) != mine) continue;
-                if (t > failed.load(std::memory_order_relaxed)) return;
-                if (one(desk, what, where[t], xs[t], what == LEARN ? ys[t] : 0.0,
-                        beyond.n ? beyond[t] : 0.0, now, forecasts[t]))
+            abreast::Bench four = bench();
+            Queue queue(*this, where, mine, threads);
+            Size rows[abreast::LANES];
+            while (Size count = queue.take(rows)) {
+                if (rows[0] > failed.load(std::memory_order_relaxed)) return;
+                if (count == abreast::LANES && four.n && !beyond.n &&
+                    together(four, what, where, rows, xs, ys, forecasts, now))
                     continue;
-                Size before = failed.load();
-                while (t < before && !failed.compare_exchange_weak(before, t)) {}
-                return;
+                for (Size k = 0; k < count; ++k) {
+                    Size t = rows[k];
+                    if (one(desk, what, where[t], xs[t], what == LEARN ? ys[t] : 0.0,
+                            beyond.n ? beyond[t] : 0.0, now, forecasts[t]))
+                        continue;
+                    Size before = failed.load();
+                    while (t < before && !failed.compare_exchange_weak(before, t)) {}
+                    return;
+                }
             }
         };
         std::vector<std::thread> others;
@@ -134,12 +143,77 @@ class Slots {
     }
 
   private:
-    static Size shared(std::int64_t slot, Size threads) { return Size(slot >= 0 ? (slot >> 6) % threads : 0); }
+    // The rows of one thread, each asked for before its turn.
+    class Queue {
+      public:
+        Queue(const Slots& all, Whole where, Size mine, Size threads)
+            : all_(all), where_(where), mine_(mine), threads_(threads) {
+            for (Size k = 0; k < AHEAD; ++k) draw();
+        }
 
-    void ahead(Whole where, Size t, Size mine, Size threads) const {
-        if (t >= where.n || where[t] < 0 || (threads > 1 && shared(where[t], threads) != mine)) return;
-        const char* p = reinterpret_cast<const char*>(slot(where[t]));
-        for (Size k = 0; k < wide * Size(sizeof(double)); k += 64) __builtin_prefetch(p + k, 1);
+        // The next rows, up to four, of different keys; how many.
+        Size take(Size* rows) {
+            Size count = 0;
+            for (; count < abreast::LANES && taken_ < drawn_; ++count) {
+                Size t = held_[taken_ % AHEAD];
+                for (Size k = 0; k < count; ++k)
+                    if (where_[rows[k]] == where_[t]) return count;
+                rows[count] = t;
+                ++taken_;
+                draw();
+            }
+            return count;
+        }
+
+      private:
+        void draw() {
+            while (next_ < where_.n && threads_ > 1 && shared(where_[next_]) != mine_) ++next_;
+            if (next_ == where_.n) return;
+            held_[drawn_++ % AHEAD] = next_;
+            std::int64_t s = where_[next_++];
+            if (s < 0) return;
+            const char* p = reinterpret_cast<const char*>(all_.slot(s));
+            for (Size k = 0; k < all_.wide * Size(sizeof(double)); k += 64) __builtin_prefetch(p + k, 1);
+        }
+        Size shared(std::int64_t slot) const { return Size(slot >= 0 ? (slot >> 6) % threads_ : 0); }
+
+        const Slots& all_;
+        Whole where_;
+        Size mine_, threads_, next_ = 0, drawn_ = 0, taken_ = 0, held_[AHEAD];
+    };
+
+    // A bench for this plan; without features, if its rounds do not go abreast.
+    abreast::Bench bench() const {
+        abreast::Bench b{};
+        Size n = plan.n;
+        if (plan.rule > BAYES || n >= abreast::MOST) return b;
+        for (Size& place : b.places) place = -1;
+        for (const Run& r : runs)
+            for (Size k = 0, to = r.to - n * (n + 1); k < r.length; ++k, ++to) {
+                if (to < 0 && k == 0) b.starts.push_back(r.at);  // a row of the factor
+                if (to >= 0 && to < 2 * (OUTCOMES + 1)) b.places[to] = r.at + k;
+                if (to == 2 * (OUTCOMES + 1)) b.rooted = r.at + k;
+            }
+        b.n = n, b.wide = wide, b.offset = plan.offset, b.drifts = plan.drifts, b.drift = plan.drift;
+        b.rule = plan.rule, b.level = plan.level;
+        if (b.rule == BAYES) b.unit = 0.5 * std::log(rules::TWO_PI * plan.level);
+        b.held = scratch(abreast::LANES * wide);
+        for (std::vector<double>* room : {&b.x, &b.u, &b.v, &b.grown, &b.shrunk})
+            *room = scratch(abreast::LANES * (n + 1));
+        return b;
+    }
+
+    bool together(abreast::Bench& four, int what, Whole where, const Size* rows, Block xs, Row ys, Row forecasts,
+                  double now) const {
+        double *slots[abreast::LANES], *x[abreast::LANES], y[abreast::LANES], said[abreast::LANES];
+        for (Size q = 0; q < abreast::LANES; ++q) {
+            if (where[rows[q]] < 0) return false;
+            slots[q] = slot(where[rows[q]]), x[q] = xs[rows[q]].p;
+            if (what == LEARN) y[q] = ys[rows[q]];
+        }
+        if (!abreast::round(four, slots, x, what == LEARN ? y : nullptr, now, said)) return false;
+        for (Size q = 0; q < abreast::LANES; ++q) forecasts[rows[q]] = said[q];
+        return true;
     }
 
     bool one(Desk& desk, int what, std::int64_t s, Row x, double y, double beyond, double now,

@@ -15,6 +15,7 @@ namespace noregret::keys {
 
 using Slot = std::uint32_t;
 constexpr std::size_t MOST = 0xfffffff0;  // slots
+constexpr int LONGEST = 24;                // bits of a text's length in bytes
 
 // The finaliser of SplitMix64: every bit of a key moves every bit of its place.
 INLINE std::uint64_t mixed(std::uint64_t h) {
@@ -50,12 +51,12 @@ struct Numbers {
 
 struct Texts {
     using Key = std::string_view;
-    struct Span { std::uint64_t start : 40, length : 24; };
+    struct Span { std::uint64_t start : 40, length : LONGEST; };
     std::vector<Span> held;
     std::vector<char> arena;  // a text that goes stays here until the fleet is stored or split
     Key at(Slot slot) const { return {arena.data() + held[slot].start, std::size_t(held[slot].length)}; }
     void put(Slot slot, Key key) {
-        if (key.size() >> 24 || (arena.size() + key.size()) >> 40) throw std::length_error("keys");
+        if (key.size() >> LONGEST || (arena.size() + key.size()) >> 40) throw std::length_error("keys");
         Span span{arena.size(), key.size()};
         arena.insert(arena.end(), key.begin(), key.end());
         if (slot == held.size()) held.push_back(span);

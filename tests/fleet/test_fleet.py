@@ -89,7 +89,7 @@ def test_a_fleet_is_separate_learners(name, data) -> None:
         assert fleet.take([key]).certificates().bound.tobytes() == line.bound.tobytes()
 
 
-@pytest.mark.parametrize("name", ["ridge", "clipped", "aar", "bayes"])
+@pytest.mark.parametrize("name", LEARNERS)
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
 def test_many_keys_in_a_call_are_separate_learners(name, data) -> None:
@@ -112,7 +112,11 @@ def test_many_keys_in_a_call_are_separate_learners(name, data) -> None:
 def test_any_number_of_features(n) -> None:
     rng = np.random.default_rng(n)
     calls = [(list(range(30)), rng.normal(size=(30, n)), rng.normal(size=30)) for _ in range(6)]
-    for kind in (lambda: nr.AAR(0.5), lambda: nr.BayesianRidge(0.5, fit_intercept=True)):
+    for kind in (
+        lambda: nr.AAR(0.5),
+        lambda: nr.BayesianRidge(0.5, fit_intercept=True),
+        lambda: nr.Ridge(0.5, drift=1e-2),
+    ):
         said, learners = alone(kind, calls)
         fleet = nr.Fleet(kind())
         assert np.concatenate([fleet.round(*call) for call in calls]).tolist() == said

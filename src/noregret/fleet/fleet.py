@@ -109,17 +109,16 @@ class Fleet(Keyed):
         new = np.flatnonzero(found < 0)
         if new.size:
             found[new] = index.give(_some(keys, new))
-            fresh = np.unique(found[new])
         try:
             store.settle(space)
             if new.size:
-                store.reserve(int(fresh[-1]) + 1)
+                store.reserve(int(found.max()) + 1)
             with _naming(keys):
                 forecasts: Vector = store.learn(found, xs, ys, clock)
         except BaseException:
             store.back(mark)
             if new.size:
-                index.drop(fresh)
+                index.drop(np.unique(found[new]))
             raise
         self._index, self._clock = index, clock
         return forecasts

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from noregret._native.fleet import Numbers, Texts
+from noregret._native.fleet import Numbers, Texts, all_texts
 from noregret.errors import InputError, abbreviated
 from noregret.types import Integers
 
@@ -82,10 +82,9 @@ def read_keys(keys: Any) -> Keys:
             return np.require(keys, np.int64, ["C", "A"])
         keys = keys.tolist()
     listed = keys if type(keys) is list else _listed(keys)
-    kinds = set(map(type, listed))
-    if kinds == {str} and not any(_unwritable(key) for key in listed):
+    if listed and all_texts(listed):
         return listed
-    if kinds == {int} and all(-(2**63) <= key < 2**63 for key in listed):
+    if set(map(type, listed)) == {int} and all(-(2**63) <= key < 2**63 for key in listed):
         return np.array(listed, dtype=np.int64)
     return _one_by_one(listed)
 

@@ -28,6 +28,7 @@ CALM = 2.0**200
 sum y^2, P <= S I.  A call with larger ones keeps what it changes until it is done."""
 NOTHING: Vector = np.zeros(0)
 ROWS = 1 << 14  # slots that are looked at together
+TOGETHER = 64  # blocks that are made at once: the system gives large arrays large pages
 
 
 class OverflowsError(NumericalError):
@@ -120,8 +121,13 @@ class Packed:
     def reserve(self, count: int) -> None:
         """Have room for so many slots."""
         assert self.packing is not None
+        fresh = self.packing.packed(self.packing.fresh, 0.0)
         while len(self.blocks) * BLOCK < count:
-            self.attach(np.tile(self.packing.packed(self.packing.fresh, 0.0), (BLOCK, 1)))
+            lacking = -(-count // BLOCK) - len(self.blocks)
+            arena = np.empty((min(lacking, TOGETHER), BLOCK, self.packing.wide))
+            arena[:] = fresh
+            for block in arena:
+                self.attach(block)
 
     def attach(self, block: Matrix) -> None:
         """Take a block of slots as it is."""

@@ -47,6 +47,24 @@ def test_it_is_the_learner_that_saw_all_rows(session: Any, parts: int) -> None:
     assert list(found.learner.feature_names_in_) == NAMES
 
 
+def test_two_million_rows_in_sixteen_partitions(session: Any) -> None:
+    from pyspark.sql import functions as f
+
+    names = [f"x{j}" for j in range(8)]
+    df = session.range(0, 2_000_000, 1, 16).select(
+        *(f.randn(j).alias(x) for j, x in enumerate(names))
+    )
+    df = df.withColumn("y", sum((f.col(name) for name in names), f.randn(99)))
+    assert df.rdd.getNumPartitions() == 16
+    found = spark.fit(df, names, "y", nr.BayesianRidge())
+    rows = df.toPandas()
+    whole = nr.BayesianRidge().fit(rows[names], rows["y"])
+    assert found.rows == len(rows) == 2_000_000
+    assert_allclose(found.learner.coef_, whole.coef_, rtol=1e-9)
+    assert_allclose(found.best_loss, whole.hindsight().regularised_loss, rtol=1e-9)
+    assert_allclose(found.log_loss, whole.log_loss_, rtol=1e-9)
+
+
 def test_vectors_in_one_column_and_what_was_learned_before(session: Any) -> None:
     X, y = table(300)
     before = nr.AAR(0.3).fit(X[:100], y[:100])
