@@ -18,6 +18,7 @@ from noregret.experts.classifier import AutoClassifier as AutoClassifier
 from noregret.experts.comparators import best_sequence as best_sequence
 from noregret.experts.guarded import RulePool as RulePool
 from noregret.experts.mondrian import Mondrian as Mondrian
+from noregret.experts.mondrian_classifier import MondrianClassifier as MondrianClassifier
 from noregret.experts.over import over as over
 from noregret.experts.ridge_mixture import RidgeMixture as RidgeMixture
 from noregret.experts.rules import BOA as BOA
