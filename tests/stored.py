@@ -416,6 +416,8 @@ CASES: dict[str, Case] = {
     "linear quantiles, no constant": Case(
         lambda: nr.LinearQuantiles([0.35], fit_intercept=False), arrays
     ),
+    "prior-free": Case(lambda: nr.PriorFreeAAR(hint="midrange", fit_intercept=True), mappings),
+    "prior-free, around": Case(lambda: nr.PriorFreeAAR(hint=0.5), arrays),
     "ridge mixture": Case(lambda: nr.RidgeMixture(2.0, 3.0, precisions=4), arrays),
     "delayed, copies": Case(
         lambda: nr.Delayed(nr.AAR(0.3), max_pending=6, overflow="drop", copies=True),

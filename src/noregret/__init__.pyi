@@ -31,6 +31,7 @@ from noregret.gaussian.hindsight import Hindsight as Hindsight
 from noregret.gaussian.learners import AAR as AAR
 from noregret.gaussian.learners import BayesianRidge as BayesianRidge
 from noregret.gaussian.learners import Ridge as Ridge
+from noregret.gaussian.prior_free import PriorFreeAAR as PriorFreeAAR
 from noregret.glm.learners import BayesianLogistic as BayesianLogistic
 from noregret.glm.learners import ImproperLogistic as ImproperLogistic
 from noregret.glm.learners import MAPLogistic as MAPLogistic

@@ -52,6 +52,12 @@ MODELS = {
         "3.5 n^2 flops per round, n^2 numbers",
         (*_GAUSSIAN, "noise_var"),
     ),
+    "prior-free-aar": Model(
+        "gaussian.prior_free.PriorFreeAAR",
+        "loss <= min_w sum (y - w'x)^2 + Y^2 sum (1 - 1/d), no prior; features in any unit",
+        "4 n^2 flops per round, n^2 numbers",
+        ("hint", "fit_intercept"),
+    ),
     "auto": Model(
         "experts.auto.Auto",
         "close to the best of 40 experts, ridge and AAR at 5 precisions x 4 drifts; no knobs",

@@ -66,6 +66,8 @@ LEARNERS = [
     nr.MLpol([nr.AAR(0.3), nr.Ridge(2.0, clip=1.0)], loss="absolute"),
     nr.RulePool([nr.AAR(0.3), nr.Ridge(2.0, clip=1.0)], share=0.02),
     nr.BOA(nr.over(nr.AAR, prior_precision=[0.1, 3.0])),
+    nr.PriorFreeAAR(),
+    nr.PriorFreeAAR(hint="last", fit_intercept=True),
     nr.AutoClassifier(),
     nr.MondrianClassifier(trees=3, price=1.0, prior_count=2.0, max_nodes=60, seed=2),
     nr.Forecaster(),

@@ -10,6 +10,7 @@ from noregret._native import drift as drift
 from noregret._native import dual as dual
 from noregret._native import families as families
 from noregret._native import fleet as fleet
+from noregret._native import free_of_prior as free_of_prior
 from noregret._native import grid as grid
 from noregret._native import guarded as guarded
 from noregret._native import layout as layout

@@ -306,7 +306,7 @@ class AutoClassifier(BinaryLearner):
     >>> model = AutoClassifier()
     >>> replay = model.replay(X, y)
     >>> round(model.accuracy_, 2), model.classes_.tolist()
-    (0.91, ['down', 'up'])
+    (0.9, ['down', 'up'])
     >>> model.certificate().holds
     True
     """

@@ -61,6 +61,7 @@ HOMES: dict[str, str] = {
     "Names": "inputs.spaces.Names",
     "Nystrom": "budgets.Nystrom",
     "Plan": "gaussian.stream.Plan",
+    "PriorFreeAAR": "gaussian.prior_free.PriorFreeAAR",
     "Polynomial": "budgets.Polynomial",
     "Positions": "inputs.spaces.Positions",
     "RandomFourier": "budgets.RandomFourier",
