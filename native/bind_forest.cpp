@@ -1,5 +1,7 @@
 // Mondrian forests, and their rounds.
 #include "bind.hpp"
+#include "boosting.hpp"
+#include "counting.hpp"
 #include "forest.hpp"
 #include "one_by_one.hpp"
 
@@ -7,6 +9,8 @@ namespace nb = nanobind;
 
 namespace noregret {
 
+using boosting::Booster;
+using counting::Counts;
 using mondrian::Forest;
 
 static nb::object copied(const double* from, std::initializer_list<npy_intp> shape) {
@@ -41,32 +45,55 @@ static void make(Forest* place, Size features, Size trees, Size cap, bool linear
     new (place) Forest(set, nodes, boxes, factors, units, book);
 }
 
+static void make_counts(Counts* place, Size features, Size trees, Size cap, double strength, double rate,
+                        std::uint64_t seed, Block nodes, Block boxes, Block units, Block book) {
+    bool fits = nodes.cols == counting::COUNTS && boxes.rows == nodes.rows && boxes.cols == 2 * features &&
+                units.rows == counting::UNIT_ROWS && units.cols == features &&
+                book.rows == counting::BOOK_ROWS && book.cols == 2;
+    if (!fits || trees < 1 || !mondrian::sound(nodes, trees, features))
+        throw nb::value_error("these arrays are no forest");
+    new (place) Counts({features, trees, cap, strength, rate, seed}, nodes, boxes, units, book);
+}
+
+static void make_booster(Booster* place, Size features, Block rows, Row signs, Block nodes, double since) {
+    bool fits = rows.cols == features && rows.rows == signs.n && rows.rows <= boosting::WINDOW &&
+                nodes.cols == boosting::COLUMNS && boosting::sound(nodes, features);
+    if (!fits) throw nb::value_error("these arrays are no boosted trees");
+    new (place) Booster(features, rows, signs, nodes, since);
+}
+
 // Forecast and learn every row; -1, or the first row whose look does not fit in float64.
-static Size replay(Forest& forest, StridedBlock xs, Strided ys, Row forecasts, Row losses) {
+template <class Trees>
+static Size replay(Trees& trees, StridedBlock xs, Strided ys, Row forecasts, Row losses) {
     for (Size t = 0; t < xs.rows; ++t) {
-        forecasts[t] = forest.look(Copied(xs[t]).row());
+        forecasts[t] = trees.look(Copied(xs[t]).row());
         if (forecasts[t] != forecasts[t]) return t;
-        losses[t] = forest.settle(ys[t]);
+        losses[t] = trees.settle(ys[t]);
     }
     return -1;
 }
 
-class ForestRounds : public Rounds {
+template <class Trees>
+class TreeRounds : public Rounds {
   public:
-    ForestRounds(Reader& reader, nb::object forest)
-        : held_(reader, forest), forest_(*nb::cast<Forest*>(forest)) {}
+    TreeRounds(Reader& reader, nb::object trees)
+        : held_(reader, trees), trees_(*nb::cast<Trees*>(trees)) {}
 
     double look(PyObject* x) override {
         Row row;
-        return held_.reader.read(x, row) ? forest_.look(row) : NaN;
+        return held_.reader.read(x, row) ? trees_.look(row) : NaN;
     }
-    bool takes(double y) override { return Forest::takes(y); }
-    void settle(double y) override { forest_.settle(y); }
+    bool takes(double y) override { return Trees::takes(y); }
+    void settle(double y) override { trees_.settle(y); }
 
   private:
     Held held_;
-    Forest& forest_;
+    Trees& trees_;
 };
+
+static nb::tuple told(const prunings::Reckoned& r) {
+    return nb::make_tuple(r.potential, r.price, r.course, r.linear, r.fit);
+}
 
 void bind_forest(nb::module_& m) {
     nb::module_ f = m.def_submodule("mondrian");
@@ -91,15 +118,51 @@ void bind_forest(nb::module_& m) {
         .def("settle", &Forest::settle)
         .def("book", [](Forest& forest) { return copied(forest.book()); },
              nb::sig("def book(self) -> Matrix"))
-        .def("replay", &replay, nb::call_guard<nb::gil_scoped_release>())
+        .def("replay", &replay<Forest>, nb::call_guard<nb::gil_scoped_release>())
         .def("reckoned", [](Forest& forest) {
-            auto r = forest.reckoned(forest.book()(mixing::RATE, 0));
-            return nb::make_tuple(r.potential, r.price, r.course, r.linear, r.fit);
+            return told(forest.reckoned(forest.book()(mixing::RATE, 0)));
         }, nb::sig("def reckoned(self) -> tuple[float, float, float, float, float]"));
+
+    nb::module_ c = m.def_submodule("counting");
+    CONSTANT(c, counting, YES), CONSTANT(c, counting, NO), CONSTANT(c, counting, START);
+    CONSTANT(c, counting, COUNTS), CONSTANT(c, counting, MIX), CONSTANT(c, counting, BOOK_ROWS);
+    CONSTANT(c, counting, UNIT_ROWS), CONSTANT(c, counting, EVEN);
+    nb::class_<Counts>(c, "Counts")
+        .def("__init__", &make_counts)
+        .def("copy", [](const Counts& trees) { return Counts(trees); }, nb::sig("def copy(self) -> Counts"))
+        .def("size", &Counts::size)
+        .def("arrays", [](Counts& trees) {
+            return nb::make_tuple(copied(trees.nodes()), copied(trees.boxes()), copied(trees.units()),
+                                  copied(trees.book()));
+        }, nb::sig("def arrays(self) -> tuple[Matrix, Matrix, Matrix, Matrix]"))
+        .def("look", [](Counts& trees, Strided x) { return trees.look(Copied(x).row()); })
+        .def("log_odds", [](Counts& trees, Strided x) {
+            trees.look(Copied(x).row());
+            return std::log(trees.chances().yes) - std::log(trees.chances().no);
+        })
+        .def("settle", &Counts::settle)
+        .def("book", [](Counts& trees) { return copied(trees.book()); }, nb::sig("def book(self) -> Matrix"))
+        .def("replay", &replay<Counts>, nb::call_guard<nb::gil_scoped_release>())
+        .def("reckoned", [](Counts& trees) { return told(trees.reckoned()); },
+             nb::sig("def reckoned(self) -> tuple[float, float, float, float, float]"));
+
+    nb::module_ b = m.def_submodule("boosting");
+    CONSTANT(b, boosting, COLUMNS), CONSTANT(b, boosting, WINDOW), CONSTANT(b, boosting, TREES);
+    nb::class_<Booster>(b, "Booster")
+        .def("__init__", &make_booster)
+        .def("copy", [](const Booster& trees) { return Booster(trees); },
+             nb::sig("def copy(self) -> Booster"))
+        .def("arrays", [](Booster& trees) {
+            return nb::make_tuple(copied(trees.rows()), copied(trees.signs().p, {trees.size()}),
+                                  copied(trees.nodes()), trees.since());
+        }, nb::sig("def arrays(self) -> tuple[Matrix, Vector, Matrix, float]"))
+        .def("look", [](Booster& trees, Strided x) { return trees.look(Copied(x).row()); })
+        .def("learn", [](Booster& trees, Strided x, double sign) { trees.learn(Copied(x).row(), sign); });
 }
 
 void bind_forest_rounds(nb::module_& r) {
-    nb::class_<ForestRounds, Rounds>(r, "ForestRounds").def(nb::init<Reader&, nb::object>());
+    nb::class_<TreeRounds<Forest>, Rounds>(r, "ForestRounds").def(nb::init<Reader&, nb::object>());
+    nb::class_<TreeRounds<Counts>, Rounds>(r, "CountRounds").def(nb::init<Reader&, nb::object>());
 }
 
 }  // namespace noregret

@@ -1,6 +1,7 @@
 #include "bind.hpp"
 #include "cascade.hpp"
 #include "dual.hpp"
+#include "free.hpp"
 #include "rounds.hpp"
 
 namespace nb = nanobind;
@@ -82,6 +83,17 @@ void bind_gaussian(nb::module_& m) {
     r.def("look_rows", &rounds::look_rows, nb::call_guard<nb::gil_scoped_release>());
     r.def("book", [](Block l, Block w, double fit) { return rounds::book(l, w, fit, 0.0); });
     r.def("book_rows", &rounds::book_rows, nb::call_guard<nb::gil_scoped_release>());
+
+    nb::module_ f = m.def_submodule("free_of_prior");
+    CONSTANT(f, free_of_prior, LOSS), CONSTANT(f, free_of_prior, FIT), CONSTANT(f, free_of_prior, SHARE);
+    CONSTANT(f, free_of_prior, CHARGE), CONSTANT(f, free_of_prior, RELIEF);
+    CONSTANT(f, free_of_prior, ENERGY), CONSTANT(f, free_of_prior, ENDS);
+    CONSTANT(f, free_of_prior, WIDEST), CONSTANT(f, free_of_prior, ROUNDS);
+    CONSTANT(f, free_of_prior, BOOK_ROWS), CONSTANT(f, free_of_prior, SMALL);
+    f.def("predict", [](Block factor, Block book, Strided x) {
+        return free_of_prior::predict(factor, book, Copied(x).row());
+    });
+    f.def("replay", &free_of_prior::replay, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace noregret

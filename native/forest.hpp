@@ -94,11 +94,17 @@ class Forest {
         return loss;
     }
 
+    // What a node has lost, what its fit would have, and by the theorem on clipped ridge.
+    static prunings::Lost ridge(Row node) {
+        double fit = node[FIT] + node[FIT + 1];
+        return {node[PAID] + node[PAID + 1], fit, fit + (node[CHARGE] + node[CHARGE + 1])};
+    }
+
     // The mean over the trees, but for the very first round's loss.
     prunings::Reckoned reckoned(double eta) {
         prunings::Reckoned mean{};
         for (Size k = 0; k < set_.trees && size() > 0; ++k)
-            mean.add(prunings::reckoned(nodes(), k, eta, set_.rate));
+            mean.add(prunings::reckoned(nodes(), k, eta, set_.rate, ridge));
         for (double* part : {&mean.potential, &mean.price, &mean.course, &mean.linear, &mean.fit})
             *part /= double(set_.trees);
         return mean;
@@ -183,7 +189,7 @@ class Forest {
         Size depth = 0;
         for (Size v : walk.path) {
             deepen(depth);
-            level(k, depth) = {speak(factors()[v], work(k, depth)), posterior(walk, depth)};
+            level(k, depth) = {speak(factors()[v], work(k, depth)), prunings::posterior(nodes(), walk, depth, book()(mixing::RATE, 0), set_.rate)};
             ++depth;
         }
         if (walk.splits || walk.path.empty()) {
@@ -193,20 +199,6 @@ class Forest {
             ++depth;
         }
         return substitute(k, depth);
-    }
-
-    // The weights at place i of a path, of the node that is to be put there if there is one.
-    prunings::Posterior posterior(const Walk& walk, Size i) {
-        Row node = nodes()[walk.path[std::size_t(i)]];
-        double eta = book()(mixing::RATE, 0), time = node[TIME], gain = node[GAIN];
-        if (walk.splits && i == walk.length() - 1) {
-            double life = set_.rate * (time - walk.time);
-            gain = node[LEFT] == 0.0 ? 0.0 : prunings::lifted(eta, life, gain);
-            time = walk.time;
-        } else if (node[LEFT] == 0.0) {
-            return {};
-        }
-        return {eta, set_.rate * (time - node[BIRTH]), gain};
     }
 
     // The forecast g with (y - g)^2 <= mix for every y in [lo, hi] (Vovk 1990, 2001).
@@ -246,37 +238,27 @@ class Forest {
         for (Size j = 0; j < set_.features; ++j) units()(0, j) = x_[std::size_t(j)];
         for (Size k = 0; k < set_.trees; ++k) {
             leaf(k)(0, set_.width()) = std::sqrt(set_.precision) * y;
-            append(leaf(k), 0.0);
+            append(leaf(k));
             walks_[std::size_t(k)].path.push_back(k);
         }
     }
 
     // A leaf at x with this learner, in a new row.
-    Size append(Block fresh, double birth) {
+    Size append(Block fresh) {
         Size v = size();
         nodes_.resize(nodes_.size() + COLUMNS);
         boxes_.insert(boxes_.end(), x_.begin(), x_.end());
         boxes_.insert(boxes_.end(), x_.begin(), x_.end());
         factors_.insert(factors_.end(), fresh.p, fresh.p + fresh.rows * fresh.cols);
-        nodes()(v, BIRTH) = birth, nodes()(v, TIME) = INF;
+        nodes()(v, TIME) = INF;
         return v;
     }
 
-    // Put a node above the last of a path, in its row; that one moves, and beside it begins a leaf.
+    // Split the last node of a path: the learner of the one above it is a copy of its own.
     void split(Walk& walk, Block fresh) {
-        Size v = walk.path.back(), moved = append(fresh, 0.0), begun = append(fresh, walk.time);
-        auto copy = [](Row from, Row to) { std::memcpy(to.p, from.p, std::size_t(to.n) * sizeof(double)); };
-        copy(nodes()[v], nodes()[moved]);
-        copy(boxes()[v], boxes()[moved]);
-        copy({factors()[v].p, fresh.rows * fresh.cols}, {factors()[moved].p, fresh.rows * fresh.cols});
-        nodes()(moved, BIRTH) = walk.time;
-        bool left = x_[std::size_t(walk.feature)] <= walk.cut;
-        Row node = nodes()[v];
-        node[LEFT] = double(left ? begun : moved), node[RIGHT] = double(left ? moved : begun);
-        node[FEATURE] = double(walk.feature), node[CUT] = walk.cut, node[TIME] = walk.time;
-        node[HEIGHT] += 1.0;
-        walk.path.push_back(begun);
-        walk.splits = false;
+        Size v = walk.path.back(), moved = append(fresh), begun = append(fresh);
+        graft(nodes(), boxes(), walk, x(), moved, begun);
+        std::memcpy(factors()[moved].p, factors()[v].p, std::size_t(fresh.rows * fresh.cols) * sizeof(double));
     }
 
     // Learn y in tree k; return the mix.
@@ -303,11 +285,8 @@ class Forest {
     // One learner learns, and what it lost is booked.
     void absorb(Size v, double said, Block work, double y) {
         Row node = nodes()[v];
-        double *box = boxes()[v].p, root = work(layout::AT, layout::ROOT), loss = (y - said) * (y - said);
-        for (Size j = 0; j < set_.features; ++j) {
-            box[j] = smaller(x_[std::size_t(j)], box[j]);
-            box[set_.features + j] = larger(x_[std::size_t(j)], box[set_.features + j]);
-        }
+        double root = work(layout::AT, layout::ROOT), loss = (y - said) * (y - said);
+        reach(boxes()[v], x());
         work(layout::Y, 0) = y;
         double fit = primal::absorb(factors()[v], work);
         double lo = book()(mixing::SEEN, 0), hi = book()(mixing::SEEN, 1), charge = larger(loss - fit, 0.0);

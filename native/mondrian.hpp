@@ -72,9 +72,10 @@ INLINE double outside(const double* box, Size n, Size j, double x) {
     return larger(larger(box[j] - x, x - box[n + j]), 0.0);
 }
 
-// Let x down a tree, writing nothing; `room`: whether there may be more nodes.
+// Let x down a tree, writing nothing; `room`: whether there may be more nodes.  E_j counts
+// `weights[j]` times, where there are weights.
 inline void descend(Block nodes, Block boxes, Size root, Row x, bool room, Dice dice, Row sides,
-                    Row beyond, Walk& walk) {
+                    Row beyond, Walk& walk, Row weights = {nullptr, 0}) {
     Size n = x.n;
     const double* whole = boxes[root].p;
     for (Size j = 0; j < n; ++j) sides[j] = larger(whole[n + j], x[j]) - smaller(whole[j], x[j]);
@@ -86,7 +87,9 @@ inline void descend(Block nodes, Block boxes, Size root, Row x, bool room, Dice 
         double total = 0.0;
         for (Size j = 0; j < n; ++j) {
             double off = outside(box, n, j, x[j]);
-            total += beyond[j] = off > 0.0 ? off / sides[j] : 0.0;
+            beyond[j] = off > 0.0 ? off / sides[j] : 0.0;
+            if (weights.n > 0) beyond[j] *= weights[j];
+            total += beyond[j];
         }
         Size deep = walk.length() + Size(nodes(v, HEIGHT));  // of the longest path, one node longer
         if (total > 0.0 && room && deep <= DEEPEST) {
@@ -110,6 +113,30 @@ inline void descend(Block nodes, Block boxes, Size root, Row x, bool room, Dice 
         }
         if (nodes(v, LEFT) == 0.0) return;
         v = Size(nodes(v, x[Size(nodes(v, FEATURE))] <= nodes(v, CUT) ? LEFT : RIGHT));
+    }
+}
+
+// Put a node above the last of a path, in its row; that one moves to row `moved`, and row `begun`,
+// the leaf at x, is born beside it.
+inline void graft(Block nodes, Block boxes, Walk& walk, Row x, Size moved, Size begun) {
+    Size v = walk.path.back();
+    std::memcpy(nodes[moved].p, nodes[v].p, std::size_t(nodes.cols) * sizeof(double));
+    std::memcpy(boxes[moved].p, boxes[v].p, std::size_t(boxes.cols) * sizeof(double));
+    nodes(moved, BIRTH) = nodes(begun, BIRTH) = walk.time;
+    bool left = x[walk.feature] <= walk.cut;
+    Row node = nodes[v];
+    node[LEFT] = double(left ? begun : moved), node[RIGHT] = double(left ? moved : begun);
+    node[FEATURE] = double(walk.feature), node[CUT] = walk.cut, node[TIME] = walk.time;
+    node[HEIGHT] += 1.0;
+    walk.path.push_back(begun);
+    walk.splits = false;
+}
+
+// Let a node's box reach to x.
+INLINE void reach(Row box, Row x) {
+    for (Size j = 0; j < x.n; ++j) {
+        box[j] = smaller(x[j], box[j]);
+        box[x.n + j] = larger(x[j], box[x.n + j]);
     }
 }
 

@@ -62,6 +62,20 @@ struct Posterior {
     double mix(double lost, double below) const { return evidence(eta, stop, go, lost, below); }
 };
 
+// The weights at place i of a path, of the node that is to be put there if there is one.
+inline Posterior posterior(Block nodes, const mondrian::Walk& walk, Size i, double eta, double lam) {
+    using namespace mondrian;
+    Row node = nodes[walk.path[std::size_t(i)]];
+    double time = node[TIME], gain = node[GAIN];
+    if (walk.splits && i == walk.length() - 1) {
+        gain = node[LEFT] == 0.0 ? 0.0 : lifted(eta, lam * (time - walk.time), gain);
+        time = walk.time;
+    } else if (node[LEFT] == 0.0) {
+        return {};
+    }
+    return {eta, lam * (time - node[BIRTH]), gain};
+}
+
 // What the prunings below a node come to, by the nodes' own sums.
 struct Reckoned {
     double potential;  // M_v = -(1/eta) ln of their evidence
@@ -76,15 +90,20 @@ struct Reckoned {
     }
 };
 
-// By recursion; no tree is deeper than mondrian::DEEPEST.
-inline Reckoned reckoned(Block nodes, Size v, double eta, double lam) {
+// One node's share of that.
+struct Lost {
+    double paid, fit, linear;
+};
+
+// By recursion; no tree is deeper than mondrian::DEEPEST.  `lost(node)`: of what kind its learner is.
+template <class Losses>
+inline Reckoned reckoned(Block nodes, Size v, double eta, double lam, Losses lost) {
     using namespace mondrian;
     Row node = nodes[v];
-    double paid = node[PAID] + node[PAID + 1], fit = node[FIT] + node[FIT + 1];
-    double linear = fit + (node[CHARGE] + node[CHARGE + 1]);
+    auto [paid, fit, linear] = lost(node);
     if (node[LEFT] == 0.0) return {paid, paid, paid, linear, fit};
-    Reckoned here = reckoned(nodes, Size(node[LEFT]), eta, lam);
-    here.add(reckoned(nodes, Size(node[RIGHT]), eta, lam));
+    Reckoned here = reckoned(nodes, Size(node[LEFT]), eta, lam, lost);
+    here.add(reckoned(nodes, Size(node[RIGHT]), eta, lam, lost));
     double life = lam * (node[TIME] - node[BIRTH]);
     double stop = -log_stop(life) / eta, go = -log_go(life) / eta;
     here.potential = potential(eta, life, paid, here.potential);

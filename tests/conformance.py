@@ -43,6 +43,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "RidgeMixture": nr.RidgeMixture,
     "SafeOSLOG, range": lambda: nr.SafeOSLOG(0.3, 0.2, (-600.0, 700.0), floor=0.01),
     "Mondrian": nr.Mondrian,
+    "MondrianClassifier": nr.MondrianClassifier,
     "Auto": nr.Auto,
     "Auto, range": lambda: nr.Auto((-700.0, 700.0)),
     "AggregatingAlgorithm": lambda: nr.AggregatingAlgorithm([nr.Ridge(), nr.AAR()]),
@@ -135,7 +136,7 @@ def in_river(name: str, learner: Any) -> Any:
 
 def expected_in_river(learner: Any) -> dict[str, str]:
     """Checks of River that this learner cannot pass, each with the reason."""
-    if isinstance(learner, nr.Mondrian):
+    if isinstance(learner, nr.Mondrian | nr.MondrianClassifier | nr.AutoClassifier):
         return {"check_shuffle_features_no_impact": "trees draw the feature of a cut by its place"}
     if getattr(learner, "method", None) == "smc":
         return {

@@ -19,6 +19,7 @@ import numpy as np
 from noregret.certificates import Certificate
 from noregret.reference import fading, logistic
 from noregret.reference.hints import hints
+from noregret.reference.prior_free import prior_free
 
 FIXED = re.escape("min_w (sum (y - w'x)^2 + a|w|^2)")
 MOVING = re.escape(
@@ -42,9 +43,10 @@ PHRASES: list[tuple[str, str]] = [
     (r"; z = \(30, x_1/c_1, x_2/c_2, \.\.\.\), c_j feature j's first size above 0, units_", ""),
     (r"; z the \d+ features of .* in running standard units of x", ""),
     (r" \+ what rounds beyond the range cost", " + BEYOND"),
-    (r"mean over \d+ trees of min over prunings P of \(L_P \+ \S+ ln 1/p_P\)", "BEST_PRUNING"),
+    (r"mean over \d+ trees of min over prunings P of \(L_P \+ (?:\S+ )?ln 1/p_P\)", "BEST_PRUNING"),
     (r"mean over \d+ trees of min over prunings P of \(sum over .* ln 1/p_P\)", "BEST_CELLS"),
     (r"mean over \d+ trees of -1/eta ln sum_P p_P exp\(-eta L_P\), eta = \S+", "EVIDENCE"),
+    (r"mean over \d+ trees of -ln sum_P p_P exp\(-L_P\)", "EVIDENCE"),
     (r", by which the right side grew when eta fell", ""),
     (r"sum_t mix_t", "MIXES"),
     (r"min over sequences of experts(?: and rules)? of .*; here \d+ switches", "BEST_SEQUENCE"),
@@ -74,6 +76,7 @@ PHRASES: list[tuple[str, str]] = [
     (r"(?:each learner's )?\|y_1\|\^2 \(1 - 1/d_1\)", "OPENING"),
     (r"\(sum_k D_k\^2\)", "D2"), (r"m D\^2", "D2"), (r"D\^2", "D2"),
     (r"sum \(1 - 1/d\)", "LEVERAGE"),
+    (r"min_w sum \(y - w'x\)\^2", "LEAST_SQUARES"),
     (r"sum y\^2 \(1 - 1/d\)", "CHARGE"),
     (r"sum \(d - 1\) g\^2", "RELIEF"),
     (r"sum \(y - m\)\^2/d", "WEIGHTED"),
@@ -565,6 +568,32 @@ class NetWorld(World):
         before = np.vstack([np.zeros(len(self.w)), np.cumsum(self.costs, axis=0)])
         total = -self.c * np.log((self.w * np.exp(-before / self.c)).sum(axis=1))
         return float((self.losses - np.diff(total)).max() / self.c) - 1e-9
+
+
+class PriorFreeWorld(World):
+    """Rounds of AAR without a prior, by exact least squares before each."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        super().__init__()
+        self.y, self.g, self.h = y, np.asarray(g), h
+        _, shares, best = prior_free(X, y, h)
+        self.shares, self["LEAST_SQUARES"] = np.array([float(s) for s in shares]), float(best)
+
+    def LOSS(self) -> float:
+        return ((self.y - self.g) ** 2).sum()
+
+    def D2(self) -> float:
+        return ((self.y - self.h) ** 2).max()
+
+    def LEVERAGE(self) -> float:
+        return (1.0 - self.shares).sum()
+
+    def HINT_CHARGE(self) -> float:
+        return ((self.y - self.h) ** 2 * (1.0 - self.shares)).sum()
+
+    def HINT_RELIEF(self) -> float:
+        old = self.shares > 0.0  # where d is infinite g = h
+        return ((1.0 / self.shares[old] - 1.0) * (self.g - self.h)[old] ** 2).sum()
 
 
 class BinaryWorld(World):

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from literal import PoolWorld
-from noregret.reference.mondrian import Cell, measured, mondrian, prunings
+from literal import PoolWorld, World
+from noregret.reference.mondrian import Cell, measured, mondrian, mondrian_labels, prunings
 
 
 class MondrianWorld(PoolWorld):
@@ -55,3 +55,26 @@ class MondrianWorld(PoolWorld):
                 best += max((y[t] - g) ** 2 - (y[t] - m) ** 2 / d, 0.0)
             A, b = A + np.outer(z, z), b + y[t] * z
         return float(best) if math.isfinite(best) else math.nan
+
+
+class LabelTreesWorld(World):
+    """Rounds of a forest that counts labels, grown anew the slow way."""
+
+    def __init__(
+        self, X: np.ndarray, y: np.ndarray, said: list[float], *, trees: int, price: float, a: float
+    ) -> None:
+        super().__init__()
+        self.y, self.p = y, np.where(y == 1.0, said, 1.0 - np.array(said))
+        _, self.trees, self.mixes = mondrian_labels(X, y, trees=trees, price=price, a=a)
+
+    def LOGLOSS(self) -> float:
+        return -np.log(self.p).sum()
+
+    def MIXES(self) -> float:
+        return self.mixes.mean(axis=1).sum()
+
+    def EVIDENCE(self) -> float:
+        return np.mean([tree.evidence(1.0, self.y) for tree in self.trees])
+
+    def BEST_PRUNING(self) -> float:
+        return np.mean([tree.best(1.0, self.y) for tree in self.trees])

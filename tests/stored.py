@@ -339,6 +339,7 @@ CASES: dict[str, Case] = {
     "auto": Case(nr.Auto, mappings),
     "auto, kernels": Case(lambda: nr.Auto(outcome_range=1.0, kernels=True), two),
     "auto for labels": Case(nr.AutoClassifier, mappings, labels),
+    "auto for labels, 14 experts": Case(nr.AutoClassifier, mappings, labels),
     "forecaster": Case(lambda: nr.Forecaster(nr.Ridge(0.5), horizon=2, lags=[2, 3])),
     "forecaster, times": Case(
         lambda: nr.Forecaster(nr.AAR(), time="at", every="1 h", known=["warm"], late="skip"), hours
@@ -425,6 +426,8 @@ CASES: dict[str, Case] = {
     "linear quantiles, no constant": Case(
         lambda: nr.LinearQuantiles([0.35], fit_intercept=False), arrays
     ),
+    "prior-free": Case(lambda: nr.PriorFreeAAR(hint="midrange", fit_intercept=True), mappings),
+    "prior-free, around": Case(lambda: nr.PriorFreeAAR(hint=0.5), arrays),
     "ridge mixture": Case(lambda: nr.RidgeMixture(2.0, 3.0, precisions=4), arrays),
     "delayed, copies": Case(
         lambda: nr.Delayed(nr.AAR(0.3), max_pending=6, overflow="drop", copies=True),
@@ -435,6 +438,11 @@ CASES: dict[str, Case] = {
     "mondrian": Case(lambda: nr.Mondrian(trees=2, price=1.0, max_nodes=30, seed=5), mappings),
     "mondrian, means": Case(
         lambda: nr.Mondrian((-1.5, 2), trees=3, node="mean", prior_precision=0.5), arrays
+    ),
+    "mondrian for labels": Case(
+        lambda: nr.MondrianClassifier(trees=2, prior_count=1.5, price=1.0, max_nodes=30, seed=5),
+        mappings,
+        labels,
     ),
     "lagged": Case(lambda: nr.Lagged(nr.AAR(0.3), [1, 4]), mappings),
     "lagged, horizon 3": Case(lambda: nr.Lagged(nr.Ridge(0.3, drift=0.01), [2], 3), arrays),

@@ -18,15 +18,17 @@ from literal import (
     MixtureWorld,
     NetWorld,
     PoolWorld,
+    PriorFreeWorld,
     RulePoolWorld,
     World,
     expression,
     is_true,
     sides,
 )
-from literal_trees import MondrianWorld
+from literal_trees import LabelTreesWorld, MondrianWorld
 from noregret.experts.guarded_pool import GUARDED
 from noregret.reference.continuum import layer_one
+from noregret.reference.hints import hints
 from noregret.reference.rules import rules
 
 QUICK, FULL = 6, 300
@@ -350,6 +352,25 @@ def mondrian(rng: np.random.Generator) -> Case:
     return learner.certificates(), world, float((y**2).sum())
 
 
+def mondrian_classifier(rng: np.random.Generator) -> Case:
+    X, y = stream(rng, int(rng.integers(1, 9)))
+    labels = (y > np.median(y)).astype(float)
+    how = {"trees": int(rng.integers(1, 4)), "price": float(rng.choice([0.1, 1.0]))}
+    a = 10.0 ** rng.uniform(-1, 1)
+    learner = nr.MondrianClassifier(prior_count=a, **how)
+    said = played(learner, X, labels.tolist())
+    return learner.certificates(), LabelTreesWorld(X, labels, said, a=a, **how), float(len(y))
+
+
+def without_prior(rng: np.random.Generator) -> Case:
+    X, y = stream(rng, int(rng.integers(1, 12)))
+    X, y = np.round(2.0 * X), np.round(4.0 * y) / 4.0
+    hint = [None, 0.5, "last", "midrange"][rng.integers(4)]
+    learner = nr.PriorFreeAAR(hint=hint)
+    g, h = played(learner, X, y), hints(y[:, None], hint or 0.0)[:, 0]
+    return learner.certificates(), PriorFreeWorld(X, y, g, h), float((y**2).sum() + (h**2).sum())
+
+
 def kernel_lms(rng: np.random.Generator) -> Case:
     X, y = stream(rng)
     eta = float(rng.uniform(0.1, 0.9))
@@ -390,7 +411,7 @@ CASES = {
     for maker in (
         gaussian, fading, merged, weighted, budget, pool, log_pool, weighted_means,
         pool_of_learners, auto, rule_pool, delayed, safe_oslog, ridge_mixture, mondrian,
-        kernel_lms, net, binary,
+        mondrian_classifier, without_prior, kernel_lms, net, binary,
     )
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from noregret.experts.comparators import best_sequence as best_sequence
 from noregret.experts.distributions import DistributionPool as DistributionPool
 from noregret.experts.guarded import RulePool as RulePool
 from noregret.experts.mondrian import Mondrian as Mondrian
+from noregret.experts.mondrian_classifier import MondrianClassifier as MondrianClassifier
 from noregret.experts.over import over as over
 from noregret.experts.ridge_mixture import RidgeMixture as RidgeMixture
 from noregret.experts.rules import BOA as BOA
@@ -31,6 +32,7 @@ from noregret.gaussian.hindsight import Hindsight as Hindsight
 from noregret.gaussian.learners import AAR as AAR
 from noregret.gaussian.learners import BayesianRidge as BayesianRidge
 from noregret.gaussian.learners import Ridge as Ridge
+from noregret.gaussian.prior_free import PriorFreeAAR as PriorFreeAAR
 from noregret.glm.learners import BayesianLogistic as BayesianLogistic
 from noregret.glm.learners import ImproperLogistic as ImproperLogistic
 from noregret.glm.learners import MAPLogistic as MAPLogistic

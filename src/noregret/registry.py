@@ -56,6 +56,12 @@ MODELS = {
         "3.5 n^2 flops per round, n^2 numbers",
         (*_GAUSSIAN, "noise_var"),
     ),
+    "prior-free-aar": Model(
+        "gaussian.prior_free.PriorFreeAAR",
+        "loss <= min_w sum (y - w'x)^2 + Y^2 sum (1 - 1/d), no prior; features in any unit",
+        "4 n^2 flops per round, n^2 numbers",
+        ("hint", "fit_intercept"),
+    ),
     "auto": Model(
         "experts.auto.Auto",
         "close to the best of 40 experts, ridge and AAR at 5 precisions x 4 drifts; no knobs",
@@ -123,9 +129,16 @@ MODELS = {
     ),
     "auto-classifier": Model(
         "experts.classifier.AutoClassifier",
-        "log loss close to the best of 8 experts: adf, AIOLI, base rate, last label; no knobs",
-        "6 cores of 5 n^2 flops per round, 6 n^2 numbers",
+        "log loss close to the best of 14 experts: adf, AIOLI, trees, a stack, naive; no knobs",
+        "120 n^2 flops per round, 24 n^2 numbers; boosted trees every so often",
         (),
+        binary=True,
+    ),
+    "mondrian-classifier": Model(
+        "experts.mondrian_classifier.MondrianClassifier",
+        "log loss <= mean over trees of the best pruning's + ln 1/p, labels counted in each cell",
+        "4 n flops per node on a path, some 150 a round; 2 n numbers per node",
+        ("trees", "prior_count", "price", "max_nodes", "seed"),
         binary=True,
     ),
     "safe-logistic": Model(

@@ -3,11 +3,14 @@
 from noregret._native import account as account
 from noregret._native import adaptive as adaptive
 from noregret._native import audit as audit
+from noregret._native import boosting as boosting
 from noregret._native import continuum as continuum
+from noregret._native import counting as counting
 from noregret._native import drift as drift
 from noregret._native import dual as dual
 from noregret._native import families as families
 from noregret._native import fleet as fleet
+from noregret._native import free_of_prior as free_of_prior
 from noregret._native import grid as grid
 from noregret._native import guarded as guarded
 from noregret._native import layout as layout

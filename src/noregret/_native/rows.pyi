@@ -22,6 +22,9 @@ class AutoRounds(Rounds):
         /,
     ) -> None: ...
 
+class CountRounds(Rounds):
+    def __init__(self, arg0: Reader, arg1: object, /) -> None: ...
+
 class ForestRounds(Rounds):
     def __init__(self, arg0: Reader, arg1: object, /) -> None: ...
 

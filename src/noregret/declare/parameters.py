@@ -417,6 +417,7 @@ PARAMETERS: dict[str, Parameter] = {
     "price": Parameter(
         Number(1e-6, 1e6, "a number from 1e-6 to 1e6"), "of a unit of a tree's time, in nats"
     ),
+    "prior_count": Parameter(POSITIVE, "how many labels the prior of a cell counts for"),
     "max_nodes": Parameter(
         Whole(1, 2**40, "a whole number of at least 1"), "how many nodes all trees may have"
     ),

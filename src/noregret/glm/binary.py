@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from noregret._native import account
 from noregret._native.account import BOOK_ROWS, ROUNDS
 from noregret._native.rows import Rounds
 from noregret.certificates import Certificate
-from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value
+from noregret.declare.fields import LARGEST_COUNT, Array, Mismatch, Part, Value, require
 from noregret.errors import FeatureError
 from noregret.glm import theorems
 from noregret.glm.labels import classes_of, column, sign_of
@@ -24,13 +24,58 @@ from noregret.learner.replay import Replay
 from noregret.learner.state import VectorState
 from noregret.types import Bernoulli, Labels, Matrix, Outcome, Outcomes, Row, Table, Vector
 
-__all__ = ["BinaryLearner", "PosteriorState"]
+__all__ = ["BinaryLearner", "LabelState", "PosteriorState", "require_labels"]
 
 POSTERIORS = ("Recursive", "Mode", "TierneyKadane", "Exact", "Particles")
 
 
+class LabelState(VectorState):
+    """What states of binary learners share: labels and the limits of features."""
+
+    __slots__ = ()
+
+    classes: tuple[object, object]  # the two labels, the positive one second
+    book: Matrix  # log loss, Brier score, rounds: see noregret._native.account
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        return int(self.book[ROUNDS, 0])
+
+    def encoded(self, x: Row) -> tuple[Self, Vector]:
+        """A state that knows all features of x, and x as its vector."""
+        state, vector = VectorState.encoded(self, x)
+        return state, checked(vector)
+
+    def target(self, y: Outcome) -> float:
+        """+1 for the positive class, -1 for the other."""
+        return sign_of(y, self.classes)
+
+    def _in_space(self, X: Table) -> tuple[Self, Matrix]:
+        state, xs = VectorState._in_space(self, X)
+        return state, checked(xs)
+
+    def _called(self, classes: tuple[object, object]) -> Self:
+        """The same state, nothing learned yet, with other labels."""
+        state = self.copy()
+        state.classes = classes  # type: ignore[misc]  # a slot of every child
+        return state
+
+    def replay(self, X: Table, y: Outcomes, *, classes: Outcomes = None) -> tuple[Self, Replay]:
+        """Predict-then-learn over rows; the first labels, or those given, say what the two are."""
+        labels = column(y)
+        state = self if self.rounds else self._called(classes_of(labels, classes))
+        signs = np.array([state.target(label) for label in labels])
+        return VectorState.replay(state, X, signs)
+
+
+def require_labels(classes: object) -> None:
+    """Refuse what are not two labels."""
+    require(type(classes) is tuple and len(classes) == 2, "has not two labels")
+
+
 @dataclass(slots=True, eq=False)
-class PosteriorState(VectorState):
+class PosteriorState(LabelState):
     """What a binary learner has learned."""
 
     FIELDS = (
@@ -54,18 +99,12 @@ class PosteriorState(VectorState):
         """The state of these values."""
         state = cls(*values)
         n, posterior = state.space.size, state.posterior
-        if type(state.classes) is not tuple or len(state.classes) != 2:
-            raise Mismatch("has not two labels")
+        require_labels(state.classes)
         if posterior.size != n:
             raise Mismatch(f"has a posterior of {posterior.size} features for {n}")
         if not 0.0 <= state.book[ROUNDS, 0] <= LARGEST_COUNT:
             raise Mismatch("has an invalid count of rounds")
         return state
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds have been learned."""
-        return int(self.book[ROUNDS, 0])
 
     def copy(self) -> PosteriorState:
         """A state that shares nothing that changes with this one."""
@@ -79,15 +118,6 @@ class PosteriorState(VectorState):
         return PosteriorState(space, self.classes, posterior, self.book.copy(), scatter)
 
     # One round ------------------------------------------------------------------------------
-
-    def encoded(self, x: Row) -> tuple[PosteriorState, Vector]:
-        """A state that knows all features of x, and x as its vector."""
-        state, vector = VectorState.encoded(self, x)
-        return state, checked(vector)
-
-    def target(self, y: Outcome) -> float:
-        """+1 for the positive class, -1 for the other."""
-        return sign_of(y, self.classes)
 
     @property
     def fast(self) -> Rounds | None:
@@ -105,19 +135,6 @@ class PosteriorState(VectorState):
         self.posterior.learn(x, y, self.book, self.scatter)
 
     # Many rounds ----------------------------------------------------------------------------
-
-    def _in_space(self, X: Table) -> tuple[PosteriorState, Matrix]:
-        state, xs = VectorState._in_space(self, X)
-        return state, checked(xs)
-
-    def replay(
-        self, X: Table, y: Outcomes, *, classes: Outcomes = None
-    ) -> tuple[PosteriorState, Replay]:
-        """Predict-then-learn over rows; the first labels, or those given, say what the two are."""
-        labels = column(y)
-        state = self if self.rounds else replace(self, classes=classes_of(labels, classes))
-        signs = np.array([state.target(label) for label in labels])
-        return VectorState.replay(state, X, signs)
 
     def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
         """Predict-then-learn over vectors, in place: probabilities and log losses."""

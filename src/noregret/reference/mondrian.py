@@ -10,7 +10,16 @@ import numpy as np
 
 from noregret.types import Matrix, Vector
 
-__all__ = ["Cell", "MondrianTree", "measured", "mondrian", "prunings", "uniforms"]
+__all__ = [
+    "Cell",
+    "LabelTree",
+    "MondrianTree",
+    "measured",
+    "mondrian",
+    "mondrian_labels",
+    "prunings",
+    "uniforms",
+]
 
 BITS = 2**64 - 1
 STEP = 0x9E3779B97F4A7C15
@@ -80,11 +89,12 @@ class MondrianTree:
         self.tree, self.seed, self.price, self.a = tree, seed, price, a
         self.root: Cell | None = None
         self.size = 0
+        self.rates: Vector | float = 1.0  # of the features
 
     def grow(self, x: Vector, t: int, Z: Matrix, y: Vector, *, room: bool) -> list[Cell]:
         """Let x in, by x alone; the path that it takes."""
         if self.root is None:
-            self.root, self.size = Cell(0.0, math.inf, x, x, np.zeros(Z.shape[1])), 1
+            self.root, self.size = Cell(0.0, math.inf, x, x, self._first(Z)), 1
             return [self.root]
         draws = iter(uniforms(self.seed, self.tree, t, 200))
         sides = np.maximum(self.root.high, x) - np.minimum(self.root.low, x)
@@ -92,7 +102,7 @@ class MondrianTree:
         cell: Cell = self.root
         while True:
             off = np.maximum(np.maximum(cell.low - x, x - cell.high), 0.0)
-            rates = np.where(off > 0.0, off / np.where(sides > 0.0, sides, 1.0), 0.0)
+            rates = np.where(off > 0.0, off / np.where(sides > 0.0, sides, 1.0), 0.0) * self.rates
             total = float(np.cumsum(rates)[-1]) if rates.size else 0.0
             if total > 0.0 and room:
                 time = cell.birth - math.log1p(-next(draws)) / total
@@ -103,12 +113,24 @@ class MondrianTree:
                         [float(x[j]), float(cell.low[j] if x[j] < cell.low[j] else cell.high[j])]
                     )
                     cut = ends[0] + (ends[1] - ends[0]) * next(draws)
-                    return self._split(cell, path, x, (time, j, cut), cell.weights(Z, y, self.a))
+                    return self._split(cell, path, x, (time, j, cut), self._start(cell, Z, y))
             cell.low, cell.high = np.minimum(cell.low, x), np.maximum(cell.high, x)
             path.append(cell)
             if cell.left is None or cell.right is None:
                 return path
             cell = cell.left if x[cell.feature] <= cell.cut else cell.right
+
+    def _first(self, Z: Matrix) -> Vector:
+        """What the prior of the root is about."""
+        return np.zeros(Z.shape[1])
+
+    def _start(self, cell: Cell, Z: Matrix, y: Vector) -> Vector:
+        """What the prior of a leaf beside a cell is about."""
+        return cell.weights(Z, y, self.a)
+
+    def _lost(self, cell: Cell, y: Vector) -> float:
+        """What a cell lost so far."""
+        return cell.loss(y)
 
     def _split(
         self, cell: Cell, path: list[Cell], x: Vector, where: tuple[float, int, float], w: Vector
@@ -134,7 +156,7 @@ class MondrianTree:
     def evidence(self, eta: float, y: Vector) -> float:
         """-(1/eta) ln sum_P p_P exp(-eta L_P)."""
         assert self.root is not None
-        found = [(sum(c.loss(y) for c in P), p) for P, p in prunings(self.root, self.price)]
+        found = [(sum(self._lost(c, y) for c in P), p) for P, p in prunings(self.root, self.price)]
         least = min(loss for loss, _ in found)
         if eta == math.inf:
             return least
@@ -144,7 +166,7 @@ class MondrianTree:
         """min_P L_P + (1/eta) ln 1/p_P."""
         assert self.root is not None
         nodes = prunings(self.root, self.price)
-        return min(sum(c.loss(y) for c in P) - p / eta for P, p in nodes)
+        return min(sum(self._lost(c, y) for c in P) - p / eta for P, p in nodes)
 
     def forecast(
         self, path: list[Cell], said: list[float], eta: float, y: Vector, ends: tuple[float, float]
@@ -153,7 +175,7 @@ class MondrianTree:
         assert self.root is not None
         by = {id(c): g for c, g in zip(path, said)}
         pool = [
-            (p - eta * sum(c.loss(y) for c in P), next(by[id(c)] for c in P if id(c) in by))
+            (p - eta * sum(self._lost(c, y) for c in P), next(by[id(c)] for c in P if id(c) in by))
             for P, p in prunings(self.root, self.price)
         ]
 
@@ -223,3 +245,62 @@ def mondrian(
     while span is None and 0.0 < width < spread:
         width *= 2.0
     return g, 2.0 / width**2 if width else math.inf, forest, mixes
+
+
+class LabelTree(MondrianTree):
+    """A tree whose cells count labels, 0 and 1."""
+
+    def _first(self, Z: Matrix) -> Vector:  # noqa: ARG002  # as its parent has it
+        return np.array([0.5])
+
+    def says(self, cell: Cell, y: Vector) -> float:
+        """(k + a q)/(m + a)."""
+        k, m = float(y[cell.rounds].sum()), len(cell.rounds)
+        return (k + self.a * float(cell.start[0])) / (m + self.a)
+
+    def _start(self, cell: Cell, Z: Matrix, y: Vector) -> Vector:  # noqa: ARG002  # as above
+        return np.array([self.says(cell, y)])
+
+    def _lost(self, cell: Cell, y: Vector) -> float:
+        return -math.fsum(math.log(p if y[t] else 1.0 - p) for t, p in zip(cell.rounds, cell.said))
+
+    def mixed(self, path: list[Cell], said: list[float], y: Vector) -> float:
+        """The probability of 1 by all prunings: each says what its cell on the path says."""
+        assert self.root is not None
+        by = {id(c): p for c, p in zip(path, said)}
+        pool = [
+            (p - sum(self._lost(c, y) for c in P), next(by[id(c)] for c in P if id(c) in by))
+            for P, p in prunings(self.root, self.price)
+        ]
+        top = max(w for w, _ in pool)
+        weights = [math.exp(w - top) for w, _ in pool]
+        return math.fsum(w * p for w, (_, p) in zip(weights, pool)) / math.fsum(weights)
+
+
+def mondrian_labels(
+    X: Matrix, y: Vector, *, trees: int, price: float, a: float, seed: int = 0, cap: int = 10**9
+) -> tuple[Vector, list[LabelTree], Matrix]:
+    """Probabilities of label 1, the trees after the last round, and mixes by round and tree."""
+    forest = [LabelTree(k, seed, price, a) for k in range(trees)]
+    said_by, mixes, n = np.zeros((len(y), trees)), np.zeros((len(y), trees)), X.shape[1]
+    for t, x in enumerate(X):
+        off, yes = X[:t] - X[0], y[:t] == 1.0
+        apart = off[yes].sum(axis=0) / (yes.sum() + 1.0) - off[~yes].sum(axis=0) / (
+            (~yes).sum() + 1.0
+        )
+        spread = off.std(axis=0) if t else np.zeros(n)
+        varies = spread > 1e-7 * np.abs(off.sum(axis=0)) / max(t, 1)
+        D3 = varies * (np.abs(apart) / np.where(spread > 0.0, spread, 1.0)) ** 3
+        rates = 0.05 + 0.95 * varies.sum() * D3 / D3.sum() if D3.sum() > 0.0 else np.ones(n)
+        room = sum(tree.size for tree in forest) + 2 * trees <= cap
+        for k, tree in enumerate(forest):
+            tree.rates = rates
+            path = tree.grow(x, t, X, y, room=room)
+            said = [tree.says(c, y) for c in path]
+            said_by[t, k] = tree.mixed(path, said, y)
+            before = tree.evidence(1.0, y)
+            for c, p in zip(path, said):
+                c.rounds.append(t)
+                c.said.append(p)
+            mixes[t, k] = tree.evidence(1.0, y) - before
+    return said_by.mean(axis=1), forest, mixes

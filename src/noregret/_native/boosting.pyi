@@ -1,0 +1,16 @@
+# Compiled; written by native/stubs.py.  The equations are in native/.
+
+from noregret.types import Matrix, Vector
+
+COLUMNS: int
+TREES: int
+WINDOW: int
+
+class Booster:
+    def __init__(
+        self, arg0: int, arg1: Matrix, arg2: Vector, arg3: Matrix, arg4: float, /
+    ) -> None: ...
+    def copy(self) -> Booster: ...
+    def arrays(self) -> tuple[Matrix, Vector, Matrix, float]: ...
+    def look(self, arg: Vector, /) -> float: ...
+    def learn(self, arg0: Vector, arg1: float, /) -> None: ...
