@@ -13,15 +13,10 @@ void bind_team(nb::module_& m) {
     CONSTANT(v, views, MOST_VALUES), CONSTANT(v, views, RUN);
     CONSTANT(v, views, ONE), CONSTANT(v, views, STANDARD), CONSTANT(v, views, ROBUST), CONSTANT(v, views, HINGE);
     CONSTANT(v, views, BEFORE), CONSTANT(v, views, IS), CONSTANT(v, views, BOTH), CONSTANT(v, views, WAVE);
-    nb::list lags, fades;
-    for (Size lag : views::LAGS) lags.append(lag);
-    for (double fade : views::FADES) fades.append(fade);
-    v.attr("LAGS") = nb::tuple(lags), v.attr("FADES") = nb::tuple(fades);
     v.def("observe", &views::observe, nb::call_guard<nb::gil_scoped_release>());
     v.def("fill", &views::fill, nb::call_guard<nb::gil_scoped_release>());
 
     nb::module_ t = m.def_submodule("team");
-    t.attr("STEADY") = +team::STEADY, t.attr("AGILE") = +team::AGILE, t.attr("RULES") = Size(team::RULES);
     t.def("size", [](Row sizes) { return team::Team(nullptr, sizes).size(); });
     t.def("start", [](Row memory, Row sizes) { team::Team(memory.p, sizes).start(); });
     t.def("replay", &team::replay, nb::call_guard<nb::gil_scoped_release>());

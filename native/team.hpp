@@ -44,7 +44,8 @@ class Team {
         }
         regret = block(regrets::CELL_ROWS, G), book = block(regrets::BOOK_ROWS, 2);
         for (Size s = 0; s < HEIGHT; ++s) {
-            stacking::Stack stack{block(G + 1, G), block(stacking::depth(G), stacking::width(G)), row(stacking::SCALARS)};
+            stacking::Stack stack{block(G + 1, G), block(stacking::depth(G), stacking::width(G)),
+                                  row(stacking::SCALARS)};
             stack.step = STEPS[s], stack.bound = CUT;
             stacks.push_back(stack);
         }
@@ -114,7 +115,8 @@ class Team {
                 auto& group = groups[std::size_t(k)];
                 Block mine{said.p + first, group.cells.cols, 1};
                 first += group.cells.cols;
-                if (awake[k] > 0.0) group.learn(mine, ones(group.cells.cols), words.from(k).first(1), met, fade);
+                if (awake[k] > 0.0)
+                    group.learn(mine, ones(group.cells.cols), words.from(k).first(1), met, fade);
             }
             steady.learn(filled(), awake, spoken.from(STEADY).first(1), met, fade);
             agile.learn(filled(), awake, spoken.from(AGILE).first(1), met, fade);
@@ -142,8 +144,8 @@ class Team {
                 for (Size k = 0; k < G; ++k) each[std::size_t(k)] /= total;
             } else {
                 for (Size k = 0; k < G; ++k) each[std::size_t(k)] = regret(regrets::WEIGHT, k);
-                if (rule > MLPOL)
-                    stacks[std::size_t(rule - STACKS)].weights(awake, regret[regrets::WEIGHT], {each.data(), G});
+                Row centre = regret[regrets::WEIGHT];
+                if (rule > MLPOL) stacks[std::size_t(rule - STACKS)].weights(awake, centre, {each.data(), G});
             }
             for (Size k = 0; k < G; ++k) to[k] += merger.cells(adaptive::WEIGHT, rule) * each[std::size_t(k)];
         }

@@ -6,8 +6,8 @@
 //     z = (x - mean so far)/(deviation so far)
 //
 // where both count no x beyond BEYOND quartile ranges of the last WINDOW's median, from round SETTLED
-// on; the first SETTLED rounds are then counted anew.  In robust units it is 1.35 (x - median)/(quartile range).
-// All are cut at CUT.  A group's columns are rows of its plan (kind, j, a, l, b); `fill` makes them.
+// on; the first SETTLED rounds are then counted anew.  In robust units it is
+// 1.35 (x - median)/(quartile range).  All are cut at CUT.  A group's columns are rows of its plan (kind, j, a, l, b); `fill` makes them.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,8 @@ enum : int {
 enum : int { ROUNDS = 0, FIRST = 1, SUM = 2, SQUARES = 3, RUN = 4, FADED = 5, PASTS = 8, OUTCOMES = 8 + 336 };
 static_assert(FADED + MEANS == PASTS && PASTS + FARTHEST == OUTCOMES, "the layout of outcomes");
 
-// Kinds of columns: AT, z_j, r_j, (z_j - AT)+, the past, [x_j = AT], [x_j = AT and x_AND = ALSO], AT cos(waves_j).
+// Kinds of columns: AT, z_j, r_j, (z_j - AT)+, the past, [x_j = AT], [x_j = AT and x_AND = ALSO], and
+// AT cos(2 pi (phase + frequencies' z)) of row j of the waves.
 enum : int { ONE = 0, STANDARD = 1, ROBUST = 2, HINGE = 3, BEFORE = 4, IS = 5, BOTH = 6, WAVE = 7 };
 enum : int { KIND = 0, OF = 1, AT = 2, AND = 3, ALSO = 4, PLAN = 5 };
 
@@ -79,10 +80,10 @@ inline void take(Row f, Size t, double x, double& z, double& r) {
     }
     z = standard(x, f[SHIFT], f[TOTAL], f[SQUARE], double(t + 1));
     r = range > 0.0 && range < INF ? cut(1.35 * (x - middle) / range) : z;
-    if (f[KINDS] < 0.0 || std::find(f.p + VALUES, f.p + VALUES + Size(f[KINDS]), x) != f.p + VALUES + Size(f[KINDS]))
-        return;
+    double *values = f.p + VALUES, *end = values + Size(f[KINDS]);
+    if (f[KINDS] < 0.0 || std::find(values, end, x) != end) return;
     if (x != std::floor(x) || std::fabs(x) > 1e15 || f[KINDS] == double(MOST_VALUES)) f[KINDS] = -1.0;
-    else f[VALUES + Size(f[KINDS])] = x, f[KINDS] += 1.0;
+    else *end = x, f[KINDS] += 1.0;
 }
 
 // Outcome `lag` rounds before the one to come; of rounds before the first, the mean.
@@ -98,7 +99,8 @@ inline void recall(Row o, double* naive, double* past) {
     for (Size k = 0; k < DELAYS; ++k) naive[k] = t > 0.0 ? earlier(o, LAGS[k]) : 0.0;
     for (Size k = 0; k < MEANS; ++k) naive[DELAYS + k] = o[FADED + k];
     naive[PAST] = t > 0.0 ? o[FIRST] + o[SUM] / n : 0.0;
-    for (Size k = 0; k < PAST; ++k) past[k] = t > 0.0 ? standard(naive[k], o[FIRST], o[SUM], o[SQUARES], n) : 0.0;
+    for (Size k = 0; k < PAST; ++k)
+        past[k] = t > 0.0 ? standard(naive[k], o[FIRST], o[SUM], o[SQUARES], n) : 0.0;
 }
 
 // y as the twins learn it: at most OUTLIER mean deviations from the median of the last NEAR outcomes,

@@ -103,7 +103,9 @@ SUBJECTS = {
         pool,
         why="what the book says of ranges and the best sequence",
     ),
-    "Auto": Subject(nr.Auto, auto, hard=False, why="cells that do not lead the chain"),
+    "Auto": Subject(
+        lambda: nr.Auto(effort="linear"), auto, hard=False, why="cells that do not lead the chain"
+    ),
     "MAPLogistic": Subject(nr.MAPLogistic, mode, binary=True, hard=False),
     "BayesianLogistic": Subject(
         lambda: nr.BayesianLogistic(method="adf"), recursive, binary=True, hard=False, why=FEW

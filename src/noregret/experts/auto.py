@@ -40,6 +40,9 @@ PRECISIONS = (1e-6, 10.0**-3.5, 1e-1, 10.0**1.5, 1e4)
 DRIFTS = (0.0, 1e-5, 1e-3, 1e-1)
 SHARE = "falling"
 LINEAR = "linear"  # the effort that is the grid alone
+FEWER: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "low": ((1e-6, 1e-1, 1e4), (0.0, 1e-4, 1e-1))  # by effort, where not all of them
+}
 CHUNK = 2048  # rows between which memory is let go
 
 KERNEL_PRECISIONS = (
@@ -284,7 +287,8 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
         effort, kernels, n = self._checked("effort"), self._checked("kernels"), space.size
         if effort == LINEAR:
             return AutoState.start(space, self.outcome_range, kernels=kernels)
-        linear = CoreGrid(PRECISIONS, DRIFTS, n + 1)
+        precisions, drifts = FEWER.get(effort, (PRECISIONS, DRIFTS))
+        linear = CoreGrid(precisions, drifts, n + 1)
         maps = [(name.strip(), map_, _size(map_, n)) for name, map_ in _maps(n) if kernels]
         maps = [found for found in maps if found[2] <= LARGEST_MAP]
         return EnsembleState.start(space, self.outcome_range, effort, linear, maps)
@@ -328,7 +332,9 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
             names, pool = self._experts()
             weights = dict(zip(names, pool.weights().tolist()))
             best = sorted(weights, key=weights.__getitem__, reverse=True)[:5]
-            return "\n".join(f"{name}: {100.0 * weights[name]:.0f} % of all weight" for name in best)
+            return "\n".join(
+                f"{name}: {100.0 * weights[name]:.0f} % of all weight" for name in best
+            )
 
 
 def _size(map_: FeatureMap, n: int) -> int:

@@ -230,7 +230,7 @@ class EnsembleState(VectorState):
         """After 32 rounds, 64, 128, ...: columns for the values that have come up."""
         if _plans(self.rounds):
             values = self.views.values()
-            self.groups = [group.knowing(values) for group in self.groups]
+            self.groups = [group.knowing(values, self.rounds) for group in self.groups]
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -287,12 +287,12 @@ class EnsembleState(VectorState):
         lines = [f"{self.rounds} rounds, RMSE {math.sqrt(t.loss / max(t.rounds, 1)):.4g}"]
         weights, errors = self.shares()
         order = np.argsort(-np.abs(weights), kind="stable")
-        for k in order.tolist():
-            if abs(weights[k]) >= 0.005:
-                lines.append(
-                    f"{self.called[k]}: {100.0 * weights[k]:.0f} % of the forecast, "
-                    f"recent RMSE {math.sqrt(errors[k]):.4g}"
-                )
+        lines += [
+            f"{self.called[k]}: {100.0 * weights[k]:.0f} % of the forecast, "
+            f"recent RMSE {math.sqrt(errors[k]):.4g}"
+            for k in order.tolist()
+            if abs(weights[k]) >= 0.005
+        ]
         return "\n".join([*lines, *self._promise()])
 
     def shares(self) -> tuple[Vector, Vector]:

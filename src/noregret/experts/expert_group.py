@@ -25,6 +25,7 @@ KNOTS = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 HINGES = 80  # columns
 WAVES = 64
 ALONE, TOGETHER = 64, 300  # columns of values, and with pairs of values
+PAIRED = 256  # rounds before there are pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ _LAGGED = (ops.BEFORE, ops.STANDARD)
 _LOW = {
     "standard units": Recipe((ops.STANDARD,), (1e-3, 1.0), (0.0, 1e-4)),
     "lags": Recipe(_LAGGED, (1e-3, 1.0), (0.0, 1e-3)),
-    "robust units": Recipe((ops.ROBUST,), (1.0,), (0.0, 1e-4)),
-    "outlier twins": Recipe((ops.ROBUST,), (1.0,), (0.0, 1e-4), twin=True),
+    "robust units": Recipe((ops.ROBUST,), (1.0,), (1e-5,)),
+    "outlier twins": Recipe((ops.ROBUST,), (1.0,), (1e-5,), twin=True),
 }
 _NORMAL = {
     "standard units": Recipe((ops.STANDARD,), (1e-3, 0.1, 10.0), (0.0, 1e-4)),
@@ -195,8 +196,11 @@ class ExpertGroup:
             larger.cells = self.cells.extended(len(plan) - len(self.plan))
         return larger
 
-    def knowing(self, values: Sequence[Vector]) -> ExpertGroup:
-        """With columns for values, and pairs of them, that have come up; itself if none has."""
+    def knowing(self, values: Sequence[Vector], rounds: int) -> ExpertGroup:
+        """With columns for values that have come up; itself if none has.
+
+        Pairs come later, and of features alone whose values were all known the last time.
+        """
         kinds = self.recipe.kinds
         if ops.IS not in kinds:
             return self
@@ -204,7 +208,10 @@ class ExpertGroup:
         alone, both = (int((self.plan[:, 0] == kind).sum()) for kind in (ops.IS, ops.BOTH))
         new = []
         order = sorted((len(v), j) for j, v in enumerate(values) if len(v))
-        pairs = sorted((a * b, i, j) for b, j in order for a, i in order if i < j)
+        held = self.plan[self.plan[:, 0] == ops.IS, 1]
+        still = [(size, j) for size, j in order if (held == j).sum() == size]
+        still = still if rounds >= PAIRED else []
+        pairs = sorted((a * b, i, j) for b, j in still for a, i in still if i < j)
         for _, j in order:
             new += [_column(ops.IS, j, v) for v in values[j].tolist()]
         new = [c for c in new if c not in known][: max(ALONE - alone, 0)]
