@@ -23,8 +23,8 @@ enum : int { PRIOR = 0, WEIGHT = 1, MASS = 2, COST = 3, CELL_ROWS = 4 };
 enum : int { ERROR = 0, COUNT = 1, SHARE = 2, POWER = 3, SCALARS = 4 };
 
 // at[0], at[1]: a running mean of squares and how many it speaks of, with one square more.
-INLINE void follow(Row at, double square) {
-    double v = at[ERROR], n = DECAY * at[COUNT];
+INLINE void follow(Row at, double square, double decay = DECAY) {
+    double v = at[ERROR], n = decay * at[COUNT];
     if (v > 0.0) square = smaller(square, CUT * v);
     at[ERROR] = (n * v + square) / (n + 1.0);
     at[COUNT] = n + 1.0;
@@ -64,8 +64,8 @@ struct Weights {
     }
 
     // Learn that g, made from the same forecasts, met y.
-    MULTIVERSIONED void learn(Block said, Row awake, Row g, Row y) const {
-        follow(at, square_loss(g, y));
+    MULTIVERSIONED void learn(Block said, Row awake, Row g, Row y, double decay = DECAY) const {
+        follow(at, square_loss(g, y), decay);
         double v = at[ERROR], s = at[SHARE], c = at[POWER];
         if (!(v > 0.0)) return;  // never wrong so far
         Row w = cells[WEIGHT], prior = cells[PRIOR], mass = cells[MASS], cost = cells[COST];

@@ -17,6 +17,7 @@ void bind_regrets(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_fleet(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
+void bind_team(nanobind::module_& m);
 void bind_learner(nanobind::module_& m);  // after bind_rows
 void bind_pool_rounds(nanobind::module_& rows);  // called by bind_rows, after their parent
 void bind_net_rounds(nanobind::module_& rows);

@@ -21,5 +21,6 @@ NB_MODULE(_native, m) {
     noregret::bind_forest(m);
     noregret::bind_fleet(m);
     noregret::bind_rules(m);
+    noregret::bind_team(m);
     noregret::bind_learner(m);
 }

@@ -28,6 +28,7 @@ struct Stack {
     Block factor;  // N + 1 rows of N: a lower triangle of the covariance, then w
     Block work;    // depth(N) rows of width(N), all 0 at first
     Row at;
+    double step = STEP, bound = INF;  // q; how far z and targets go, in units of s
 
     void start(double precision = PRECISION) const {
         for (Size j = 0; j < factor.cols; ++j) factor(j, j) = 1.0 / precision;
@@ -35,11 +36,15 @@ struct Stack {
 
     bool speaks() const { return at[ROUNDS] >= SPEAKS && at[ERROR] > 0.0; }
 
+    double within(double z) const {
+        return bound < INF ? larger(-bound, smaller(bound, z)) : z;
+    }
+
     // w'z of outcome i; NaN where it does not fit in float64.
     double look(Block said, Row awake, Row centre, Size i) const {
         double s = std::sqrt(at[ERROR]);
         for (Size j = 0; j < factor.cols; ++j)
-            work(layout::X, j) = awake[j] > 0.0 ? (said(j, i) - centre[i]) / s : 0.0;
+            work(layout::X, j) = awake[j] > 0.0 ? within((said(j, i) - centre[i]) / s) : 0.0;
         return drift::look(factor, work) == layout::OK ? work(layout::MEAN, 0) : NaN;
     }
 
@@ -52,18 +57,18 @@ struct Stack {
     }
 
     // Learn that outcomes y followed these forecasts.
-    void learn(Block said, Row awake, Row centre, Row y) const {
+    void learn(Block said, Row awake, Row centre, Row y, double decay = adaptive::DECAY) const {
         double s = std::sqrt(at[ERROR]);
         for (Size i = 0; i < y.n && s > 0.0; ++i) {
             bool same = y.n == 1 && speaks() && work(layout::AT, layout::FRESH) == 1.0;
             double mean = same ? work(layout::MEAN, 0) : look(said, awake, centre, i);
-            double target = (y[i] - centre[i]) / s;
+            double target = within((y[i] - centre[i]) / s);
             if (!(std::fabs(mean) < INF && std::fabs(target) < layout::LARGEST_OUTCOME)) continue;
             work(layout::Y, 0) = target;
             drift::absorb(factor, work);
         }
-        drift::diffuse(factor, work, STEP);
-        adaptive::follow(at, adaptive::square_loss(centre, y));
+        drift::diffuse(factor, work, step);
+        adaptive::follow(at, adaptive::square_loss(centre, y), decay);
         at[ROUNDS] += 1.0;
     }
 

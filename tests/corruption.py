@@ -175,7 +175,9 @@ SUBJECTS = {
     "Intervals": Subject(
         lambda: nr.Intervals(nr.AAR(0.5)), everything, why="trackers that do not speak last"
     ),
-    "Auto": Subject(nr.Auto, auto, hard=False, why="cells that do not lead the chain"),
+    "Auto": Subject(
+        lambda: nr.Auto(effort="linear"), auto, hard=False, why="cells that do not lead the chain"
+    ),
     "MAPLogistic": Subject(nr.MAPLogistic, mode, binary=True, hard=False),
     "BayesianLogistic": Subject(
         lambda: nr.BayesianLogistic(method="adf"), recursive, binary=True, hard=False, why=FEW

@@ -336,8 +336,11 @@ CASES: dict[str, Case] = {
     "safe logistic": Case(
         lambda: nr.SafeLogistic(method="smc", particles=20, seed=5), arrays, chances
     ),
-    "auto": Case(nr.Auto, mappings),
-    "auto, kernels": Case(lambda: nr.Auto(outcome_range=1.0, kernels=True), two),
+    "auto": Case(lambda: nr.Auto(effort="linear"), mappings),
+    "auto, kernels": Case(lambda: nr.Auto(outcome_range=1.0, kernels=True, effort="linear"), two),
+    "auto, low": Case(lambda: nr.Auto(effort="low"), mappings),
+    "auto, normal": Case(nr.Auto, mappings),
+    "auto, high": Case(lambda: nr.Auto(2.0, effort="high"), two),
     "auto for labels": Case(nr.AutoClassifier, mappings, labels),
     "auto for labels, 14 experts": Case(nr.AutoClassifier, mappings, labels),
     "forecaster": Case(lambda: nr.Forecaster(nr.Ridge(0.5), horizon=2, lags=[2, 3])),

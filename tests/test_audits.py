@@ -182,7 +182,7 @@ AUDITED = {
     "aar": lambda: nr.AAR(0.5),
     "bayes-drift": lambda: nr.BayesianRidge(0.5, drift=0.1),
     "ridge-kernel": lambda: nr.Ridge(0.5, kernel="rbf"),
-    "auto": nr.Auto,
+    "auto": lambda: nr.Auto(effort="linear"),
 }
 
 

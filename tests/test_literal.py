@@ -243,7 +243,7 @@ def pool_of_learners(rng: np.random.Generator) -> Case:
 
 def auto(rng: np.random.Generator) -> Case:
     X, y = stream(rng, int(rng.integers(2, 12)))
-    learner = nr.Auto()
+    learner = nr.Auto(effort="linear")
     g = played(learner, X, y)
     first = np.array([next((abs(v) for v in column if v), 1.0) for column in X.T])
     Z = np.column_stack([np.full(len(y), 30.0), X / first])

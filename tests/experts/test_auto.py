@@ -16,6 +16,9 @@ from noregret.experts.auto import DRIFTS, PRECISIONS, SHARE
 from noregret.experts.units import CONSTANT, Units
 from strategies import rows
 
+EFFORTS = ("linear", "low", "normal", "high")
+EFFORT = st.sampled_from(EFFORTS)
+
 
 def stream(T: int = 120, n: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
@@ -48,7 +51,7 @@ def experts(X: np.ndarray, y: np.ndarray) -> tuple[list[str], np.ndarray]:
 @settings(max_examples=40, deadline=None)
 def test_auto_is_a_pool_of_ordinary_learners(data) -> None:
     names, said = experts(data.X, data.y)
-    auto = nr.Auto()
+    auto = nr.Auto(effort="linear")
     replay = auto.replay(data.X, data.y)
     twin = nr.aggregate(said, data.y, rule="aggregating", share=SHARE)
     size = max(1e-300, np.abs(said).max(), np.abs(data.y).max())
@@ -58,10 +61,10 @@ def test_auto_is_a_pool_of_ordinary_learners(data) -> None:
     assert_allclose(list(auto.losses_.values()), paid, rtol=1e-9, atol=1e-12 * size**2)
 
 
-@given(rows(max_rounds=30, max_features=4), st.sampled_from([None, 64.0, 1e9]))
-@settings(max_examples=60, deadline=None)
-def test_every_certificate_holds_in_every_round(data, outcome_range) -> None:
-    auto = nr.Auto(outcome_range)
+@given(rows(max_rounds=30, max_features=4), st.sampled_from([None, 64.0, 1e9]), EFFORT)
+@settings(max_examples=80, deadline=None)
+def test_every_certificate_holds_in_every_round(data, outcome_range, effort) -> None:
+    auto = nr.Auto(outcome_range, effort=effort)
     for x, y in zip(data.X, data.y):
         auto.predict_one(x)
         auto.learn_one(x, y)
@@ -70,9 +73,11 @@ def test_every_certificate_holds_in_every_round(data, outcome_range) -> None:
             assert certificate.holds is (None if broken else True), str(certificate)
 
 
-def test_the_loop_forecasts_what_replay_does() -> None:
-    X, y = stream()
-    loop, whole, halves = nr.Auto(), nr.Auto(), nr.Auto()
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_the_loop_forecasts_what_replay_does(effort: str) -> None:
+    X, y = stream(300)
+    X[:, 2] = np.floor(2.0 * X[:, 2])  # few values: they get columns as they come
+    loop, whole, halves = (nr.Auto(effort=effort) for _ in range(3))
     forecasts = []
     for x, outcome in zip(X, y):
         forecasts.append(loop.predict_one(x))
@@ -85,21 +90,26 @@ def test_the_loop_forecasts_what_replay_does() -> None:
     assert whole.losses_ == loop.losses_
 
 
+@pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("kernels", [False, True])
-def test_units_do_not_matter(kernels: bool) -> None:
+def test_units_do_not_matter(kernels: bool, effort: str) -> None:
+    def make() -> nr.Auto:
+        return nr.Auto(kernels=kernels, effort=effort)
+
     X, y = stream(300)
-    plain = nr.Auto(kernels=kernels).replay(X, y)
+    plain = make().replay(X, y)
     scales = np.array([2.0**20, 2.0**-9, 2.0**3])
-    powers = nr.Auto(kernels=kernels).replay(X * scales, y * 2.0**30)
+    powers = make().replay(X * scales, y * 2.0**30)
     assert_array_equal(powers.forecast, plain.forecast * 2.0**30)
-    thousands = nr.Auto(kernels=kernels).replay(X * 1000.0, y * 1000.0)
+    thousands = make().replay(X * 1000.0, y * 1000.0)
     assert_allclose(thousands.loss.sum(), 1e6 * plain.loss.sum(), rtol=1e-6)
 
 
-def test_a_name_that_turns_up_late_was_0_before() -> None:
+@pytest.mark.parametrize("effort", ["linear", "low"])
+def test_a_name_that_turns_up_late_was_0_before(effort: str) -> None:
     X, y = stream(60)
     X[:30, 2] = 0.0
-    late, known = nr.Auto(), nr.Auto()
+    late, known = nr.Auto(effort=effort), nr.Auto(effort=effort)
     for t, (x, outcome) in enumerate(zip(X, y)):
         everything = dict(zip("abc", x.tolist()))
         some = {name: v for name, v in everything.items() if name != "c" or t >= 30}
@@ -114,22 +124,23 @@ def test_it_finds_out_that_experts_take_turns() -> None:
     X = rng.normal(size=(4000, 2))
     w = np.where(np.arange(4000)[:, None] % 1000 < 500, [1.0, 2.0], [-2.0, 1.0])
     y = (w * X).sum(axis=1) + 0.05 * rng.normal(size=4000)
-    auto = nr.Auto()
+    auto = nr.Auto(effort="linear")
     loss = auto.replay(X, y).loss.sum()
     still = [paid for name, paid in auto.losses_.items() if "drift" not in name]
     assert loss < 0.4 * min(still)
     assert auto.certificate().holds
 
 
-def test_kernels_join_in() -> None:
+@pytest.mark.parametrize("effort", ["linear", "low"])
+def test_kernels_join_in(effort: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(800, 2)) * [1.0, 1e4]
     y = np.sin(3 * X[:, 0]) * np.cos(X[:, 1] / 5e3)
-    linear, curved = nr.Auto(), nr.Auto(kernels=True)
+    linear, curved = nr.Auto(effort="linear"), nr.Auto(kernels=True, effort=effort)
     assert curved.replay(X, y).loss.sum() < 0.5 * linear.replay(X, y).loss.sum()
     assert any("cosines" in name for name in curved.weights_)
     assert all(c.holds for c in curved.certificates())
-    curved_names = nr.Auto(kernels=True)
+    curved_names = nr.Auto(kernels=True, effort=effort)
     curved_names.learn_one({"a": 1.0}, 1.0)
     with pytest.raises(FeatureError, match="new features"):
         curved_names.learn_one({"a": 1.0, "b": 2.0}, 1.0)
@@ -157,9 +168,10 @@ def test_standard_units_use_nothing_to_come() -> None:
         ([1.0, 2.0, 3.0], [1.0, 2.0]),
     ],
 )
-def test_what_is_refused_changes_nothing(x, y) -> None:
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_what_is_refused_changes_nothing(x, y, effort: str) -> None:
     X, ys = stream(30)
-    auto = nr.Auto()
+    auto = nr.Auto(effort=effort)
     auto.replay(X, ys)
     twin = copy.deepcopy(auto)
     with pytest.raises(InputError):
@@ -177,4 +189,7 @@ def test_parameters_are_checked() -> None:
         nr.Auto((1.0, 1.0)).learn_one([1.0], 1.0)
     with pytest.raises(NotLearnedError, match="nothing yet"):
         nr.Auto().certificate()
-    assert nr.Auto(3.0, kernels=True).get_params() == {"outcome_range": 3.0, "kernels": True}
+    with pytest.raises(ParameterError, match="effort"):
+        nr.Auto(effort="much").learn_one([1.0], 1.0)
+    given_ = {"outcome_range": 3.0, "kernels": True, "effort": "low"}
+    assert nr.Auto(3.0, kernels=True, effort="low").get_params() == given_

@@ -28,7 +28,7 @@ def stream(seed: int, T: int = 120) -> tuple[np.ndarray, np.ndarray]:
 def test_the_features_that_the_chain_speaks_of_are_stated_and_right() -> None:
     """It said min_w (sum (y - w'x)^2 + a|w|^2), which is another number for the user's own x."""
     X, y = stream(0)
-    auto = nr.Auto().fit(X, y)
+    auto = nr.Auto(effort="linear").fit(X, y)
     (chain,) = chains(auto)
     assert "w'x" not in chain.statement
     assert "z = (30, x_1/c_1, x_2/c_2, ...)" in chain.statement
@@ -49,7 +49,7 @@ def test_the_features_that_the_chain_speaks_of_are_stated_and_right() -> None:
 def test_clipped_experts_have_a_bound_that_holds(seed: int, kernels: bool) -> None:
     X, y = stream(seed, 30)
     y[seed % 30] *= 50.0
-    auto = nr.Auto(kernels=kernels).fit(X, y)
+    auto = nr.Auto(kernels=kernels, effort="linear").fit(X, y)
     for group in auto._state.cells:
         cells = group.certificates()
         said = {name: c for name, (c,) in cells}
@@ -62,7 +62,7 @@ def test_clipped_experts_have_a_bound_that_holds(seed: int, kernels: bool) -> No
 
 def test_the_clipped_bound_is_the_formula() -> None:
     X, y = stream(3, 40)
-    auto = nr.Auto().fit(X, y)
+    auto = nr.Auto(effort="linear").fit(X, y)
     cells = dict(auto._state.cells[0].certificates())
     (c,) = cells["ridge a=0.1"]
     Z = np.column_stack([np.full(40, 30.0), X / np.abs(X[0])])

@@ -85,14 +85,14 @@ def test_auto_files_of_before_keep_their_share(tmp_path, monkeypatch) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
     monkeypatch.setattr(auto_module, "SHARE", 1e-4)
-    old = nr.Auto().partial_fit(X[:30], y[:30])
-    whole = nr.Auto().replay(X, y).forecast
+    old = nr.Auto(effort="linear").partial_fit(X[:30], y[:30])
+    whole = nr.Auto(effort="linear").replay(X, y).forecast
     nr.save(old, tmp_path / "auto.nr")
     monkeypatch.undo()
     again = nr.load(tmp_path / "auto.nr")
     assert again.replay(X[30:], y[30:]).forecast.tolist() == whole[30:].tolist()
     assert "s = 0.0001" in again.certificates()[0].statement
-    assert "s = 0.0001" not in nr.Auto().fit(X, y).certificates()[0].statement
+    assert "s = 0.0001" not in nr.Auto(effort="linear").fit(X, y).certificates()[0].statement
 
 
 def test_what_is_neither_a_share_nor_falling_is_refused() -> None:

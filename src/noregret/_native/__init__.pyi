@@ -30,6 +30,8 @@ from noregret._native import rows as rows
 from noregret._native import rule_pool as rule_pool
 from noregret._native import sequence as sequence
 from noregret._native import sparse as sparse
+from noregret._native import team as team
 from noregret._native import tracker as tracker
 from noregret._native import triangles as triangles
 from noregret._native import vectors as vectors
+from noregret._native import views as views

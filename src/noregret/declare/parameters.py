@@ -384,6 +384,10 @@ PARAMETERS: dict[str, Parameter] = {
     "width": Parameter(POSITIVE, "of Huber loss: errors beyond it cost in proportion"),
     "outcome_range": Parameter(Range(), "Y for [-Y, Y], or LO,HI; learned where it is not given"),
     "kernels": Parameter(Flag(), "let polynomials and random cosines join in"),
+    "effort": Parameter(
+        Choice(("low", "normal", "high", "linear")),
+        "low, normal or high: how many groups of experts; linear: 40 linear experts alone",
+    ),
     "prior_var": Parameter(POSITIVE, "variance of the prior on the weights"),
     "method": Parameter(
         Choice(("auto", "exact", "tierney-kadane", "smc", "adf")),

@@ -8,9 +8,9 @@ and random cosines of the features in running standard units join in.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from noregret.declare.fields import Mismatch, Part, Parts
 from noregret.errors import FeatureError
 from noregret.experts.aggregating import MixingLearner
 from noregret.experts.core_grid import CoreGrid
+from noregret.experts.ensemble import EnsembleState
 from noregret.experts.pool import Pool
 from noregret.experts.theorems import certified, statements
 from noregret.experts.units import CONSTANT, Units
@@ -38,6 +39,10 @@ __all__ = ["Auto"]
 PRECISIONS = (1e-6, 10.0**-3.5, 1e-1, 10.0**1.5, 1e4)
 DRIFTS = (0.0, 1e-5, 1e-3, 1e-1)
 SHARE = "falling"
+LINEAR = "linear"  # the effort that is the grid alone
+FEWER: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "low": ((1e-6, 1e-1, 1e4), (0.0, 1e-4, 1e-1))  # by effort, where not all of them
+}
 CHUNK = 2048  # rows between which memory is let go
 
 KERNEL_PRECISIONS = (
@@ -231,7 +236,7 @@ class AutoState(VectorState):
         return certified(self.pool.game, self.pool.totals(), cells)
 
 
-class Auto(MixingLearner[AutoState]):
+class Auto(MixingLearner[AutoState | EnsembleState]):
     """Forecasts without knobs: 40 linear experts under Fixed Share, nothing to scale or to tune.
 
     The experts are a grid of prior precisions (1e-6 to 1e4) x drifts (0, 1e-5 to 1e-1) x two
@@ -265,19 +270,30 @@ class Auto(MixingLearner[AutoState]):
     True
     """
 
-    STATE = Part("auto", ("Auto.State",))
+    STATE = Part("auto", ("Auto.State", "Auto.Ensemble"))
+    LATER: ClassVar[Mapping[str, object]] = {"effort": LINEAR}  # all that there was
     _merge_refusal = (
         "it is a pool with drifting experts, and both depend on the order of one stream"
     )
 
-    def __init__(self, outcome_range: object = None, *, kernels: bool = False) -> None:
+    def __init__(
+        self, outcome_range: object = None, *, kernels: bool = False, effort: str = "normal"
+    ) -> None:
         self.outcome_range = outcome_range
         self.kernels = kernels
+        self.effort = effort
 
-    def _start(self, space: FeatureSpace) -> AutoState:
-        return AutoState.start(space, self.outcome_range, kernels=self._checked("kernels"))
+    def _start(self, space: FeatureSpace) -> AutoState | EnsembleState:
+        effort, kernels, n = self._checked("effort"), self._checked("kernels"), space.size
+        if effort == LINEAR:
+            return AutoState.start(space, self.outcome_range, kernels=kernels)
+        precisions, drifts = FEWER.get(effort, (PRECISIONS, DRIFTS))
+        linear = CoreGrid(precisions, drifts, n + 1)
+        maps = [(name.strip(), map_, _size(map_, n)) for name, map_ in _maps(n) if kernels]
+        maps = [found for found in maps if found[2] <= LARGEST_MAP]
+        return EnsembleState.start(space, self.outcome_range, effort, linear, maps)
 
-    def _start_row(self, x: Row, y: Outcome = None) -> AutoState:  # noqa: ARG002
+    def _start_row(self, x: Row, y: Outcome = None) -> AutoState | EnsembleState:  # noqa: ARG002
         """A state for all features of x at once: maps are made for so many."""
         mapping = as_mapping(x)
         return self._start(Positions(row(x).size) if mapping is None else Names(mapping))
@@ -300,7 +316,25 @@ class Auto(MixingLearner[AutoState]):
 
     def _experts(self) -> tuple[Iterable[str], Pool]:
         state = self._learned()
+        if isinstance(state, EnsembleState):
+            return state.names, state.pool
         return [name for group in state.cells for name in group.names], state.pool
+
+    def explain(self) -> str:
+        """Which groups of experts carry the forecast, in words and numbers, and what is proved.
+
+        With effort="linear" there are no groups, only experts: see `weights_`.
+        """
+        with self._lock:
+            state = self._learned()
+            if isinstance(state, EnsembleState):
+                return state.explain()
+            names, pool = self._experts()
+            weights = dict(zip(names, pool.weights().tolist()))
+            best = sorted(weights, key=weights.__getitem__, reverse=True)[:5]
+            return "\n".join(
+                f"{name}: {100.0 * weights[name]:.0f} % of all weight" for name in best
+            )
 
 
 def _size(map_: FeatureMap, n: int) -> int:

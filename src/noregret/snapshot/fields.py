@@ -225,7 +225,7 @@ def read_learner(f: Fields, type_: Any) -> object:
     chosen = f.values("parameters")
     if set(chosen) | set(type_.LATER) != set(parameters_of(type_)):
         raise f.wrong(f"has the parameters {', '.join(sorted(chosen))}")
-    one, inner = type_(**chosen), f.optional("state")
+    one, inner = type_(**(dict(type_.LATER) | chosen)), f.optional("state")
     beside = {name: f.value(name) for name in type_.BESIDE}
     f.done()
     if inner is None:

@@ -100,6 +100,7 @@ HOMES: dict[str, str] = {
     "LinearQuantiles": "gradient.quantiles.LinearQuantiles",
     "AggregatingAlgorithm": "experts.aggregating.AggregatingAlgorithm",
     "Auto": "experts.auto.Auto",
+    "Auto.Ensemble": "experts.ensemble.EnsembleState",
     "Auto.State": "experts.auto.AutoState",
     "AutoClassifier": "experts.classifier.AutoClassifier",
     "AutoClassifier.State": "experts.classifier.ClassifierState",

@@ -1,0 +1,354 @@
+"""Auto's state: groups of experts that a team merges, behind Fixed Share with its proof.
+
+Every group forecasts by experts of its own: linear in the units of first values, naive forecasts,
+linear with lags, hinges, values of whole-valued features, waves, trees on what the others leave.
+A team (team.py) merges them; what it says, the linear experts and the groups are the experts of
+an outermost pool, and what is proved is proved of that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from noregret._native import views as ops
+from noregret.budgets import FeatureMap
+from noregret.certificates import Certificate
+from noregret.declare.fields import Array, Group, Groups, Part, require
+from noregret.errors import FeatureError
+from noregret.experts.core_grid import CoreGrid
+from noregret.experts.expert_group import WAVES, ExpertGroup, recipes
+from noregret.experts.mondrian import Growth, MondrianState
+from noregret.experts.pool import Pool
+from noregret.experts.team import Team
+from noregret.experts.theorems import certified, statements
+from noregret.experts.units import Units
+from noregret.experts.views import Seen, Views
+from noregret.inputs.spaces import FeatureSpace
+from noregret.inputs.values import outcome, outcome_column
+from noregret.learner.saving import revived
+from noregret.learner.state import VectorState
+from noregret.losses import game
+from noregret.types import Matrix, Outcome, Outcomes, Vector
+
+__all__ = ["EnsembleState"]
+
+MERGED = 0.9  # of the outermost prior, to the team; of the rest half to the linear experts
+SHARE = "falling"
+CHUNK = 2048  # rows between which memory is let go
+FIRST_PLAN = 32  # rounds after which values are looked for, then twice as many, and so on
+NOTHING = np.empty(0)
+NAIVE = "naive forecasts"
+LINEAR = "linear"
+TEAM = "all groups together"
+TREES = Growth(trees=4, cap=4000, linear=True, precision=0.01, price=0.3, seed=0)
+
+
+class Looked(NamedTuple):
+    """What was said of one row."""
+
+    said: Vector  # by the experts of all groups
+    merged: float  # by their team
+    off: Vector  # by trees, of the team's error
+    outer: Vector  # by the experts of the outermost pool
+
+
+@dataclass(slots=True, eq=False)
+class EnsembleState(VectorState):
+    """What the groups, their team and the outermost pool have learned."""
+
+    space: FeatureSpace
+    units: Units
+    linear: CoreGrid
+    views: Views
+    groups: Sequence[ExpertGroup]
+    waves: Matrix
+    team: Team
+    trees: Sequence[MondrianState]
+    last: Team
+    pool: Pool
+
+    FIELDS = (
+        Part("space", ("Positions", "Names")),
+        Part("units", ("Units",)),
+        Part("linear", ("Cells",)),
+        Group("views", Views),
+        Groups("groups", ExpertGroup),
+        Array("waves", ("W", "columns")),
+        Group("team", Team),
+        Groups("trees", MondrianState),
+        Group("last", Team),
+        Part("pool", ("Pool",)),
+    )
+
+    @classmethod
+    def start(
+        cls,
+        space: FeatureSpace,
+        outcome_range: object,
+        effort: str,
+        linear: CoreGrid,
+        maps: Sequence[tuple[str, FeatureMap, int]],
+    ) -> EnsembleState:
+        """A state that has seen nothing: a grid of linear experts, an effort's groups, maps."""
+        n, played = space.size, game("square", outcome_range)
+        groups = [ExpertGroup.of(name, effort, n) for name in recipes(effort)]
+        groups += [ExpertGroup.mapped(name, effort, map_, size) for name, map_, size in maps]
+        team = Team.of(_sizes(linear, groups))
+        G, N = team.sizes.size, 2 * linear.size
+        rest = (1.0 - MERGED) / 2.0
+        prior = np.r_[np.full(N, rest / N), np.full(G, rest / G), MERGED]
+        pool = Pool.start(played, prior, SHARE)
+        grows = effort == "high" and n > 0
+        trees = [MondrianState.start(space, game("square", None), TREES)] if grows else []
+        waves = _waves(np.zeros((WAVES, 0)), n)
+        units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
+        return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return revived, (EnsembleState, *(getattr(self, field.name) for field in self.FIELDS))
+
+    @classmethod
+    def restored(
+        cls,
+        space: FeatureSpace,
+        units: Units,
+        linear: CoreGrid,
+        views: Views,
+        groups: Sequence[ExpertGroup],
+        waves: Matrix,
+        team: Team,
+        trees: Sequence[MondrianState],
+        last: Team,
+        pool: Pool,
+    ) -> EnsembleState:
+        """The state of these fields."""
+        n, wide = space.size, waves.shape[1] == space.size + 1
+        require(units.scale.size == n and len(views.features) == n, "has units of other features")
+        require(linear.features == n + 1 and wide, "has cells for other features")
+        require(all(group.fits(n, len(waves)) for group in groups), "has columns of nothing")
+        require(team.sizes.tolist() == _sizes(linear, groups), "has another number of experts")
+        require(pool.size == 2 * linear.size + team.sizes.size + 1, "has a pool of other experts")
+        require(last.sizes.tolist() == [1.0, 1.0], "merges trees with something else")
+        alike = all(tree.space.size == n and tree.rounds == pool.rounds for tree in trees)
+        require(len(trees) <= 1 and alike, "has other trees")
+        require(views.rounds == pool.rounds, "has seen another number of rounds")
+        return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
+
+    def copy(self) -> EnsembleState:
+        """A state that shares nothing that changes."""
+        return EnsembleState(
+            self.space,
+            self.units,
+            self.linear.copy(),
+            self.views.copy(),
+            [group.copy() for group in self.groups],
+            self.waves,
+            self.team.copy(),
+            [tree.copy() for tree in self.trees],
+            self.last.copy(),
+            self.pool.copy(),
+        )
+
+    def with_space(self, space: FeatureSpace) -> EnsembleState:
+        """A larger copy: what is new has been 0 so far."""
+        before, after = self.space.size, space.size
+        if any(group.map is not None for group in self.groups):
+            k = after - before
+            raise FeatureError(f"x has {k} new features: with kernels=True features must stay")
+        return EnsembleState(
+            space,
+            self.units.extended(after - before),
+            self.linear.extended(after - before),
+            self.views.extended(after - before),
+            [group.extended(before, after) for group in self.groups],
+            _waves(self.waves[:, 1:], after),
+            self.team.copy(),
+            [tree.with_space(space) for tree in self.trees],
+            self.last.copy(),
+            self.pool.copy(),
+        )
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been learned."""
+        return self.pool.rounds
+
+    def target(self, y: Outcome) -> float:
+        """The outcome, if a pool can take it."""
+        return self.pool.game.outcome(outcome(y))
+
+    def targets(self, y: Outcomes, rounds: int) -> Vector:
+        """The outcomes of many rounds, if a pool can take them."""
+        game_ = self.pool.game
+        return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
+
+    # One round ------------------------------------------------------------------------------
+
+    def look(self, x: Vector, seen: Seen, rows: Matrix) -> Looked:
+        """What everybody says of x; nothing is learned."""
+        parts = [self.linear.look(rows[0]), seen.naive[0]]
+        said = np.concatenate([*parts, *(group.look(seen, self.waves) for group in self.groups)])
+        heard = self.team.replay(said[None], NOTHING)
+        off = np.array([tree.predict_vector(x) for tree in self.trees])
+        final = heard[:, -1]
+        if self.trees:
+            final = self.last.replay(_both(final, off), NOTHING)[:, -1]
+        return Looked(said, float(heard[0, -1]), off, self._outer(said[None], heard, final)[0])
+
+    def _outer(self, said: Matrix, heard: Matrix, final: Vector) -> Matrix:
+        """What the experts of the outermost pool say."""
+        return np.column_stack([said[:, : 2 * self.linear.size], heard[:, :-1], final])
+
+    def predict_vector(self, x: Vector) -> float:
+        """The pool's forecast at x."""
+        seen = self.views.copy().observe(np.ascontiguousarray(x[None]), NOTHING)
+        return self.pool.forecast(self.look(x, seen, self.units.measured(x[None])[0]).outer)
+
+    def learn_vector(self, x: Vector, y: float) -> None:
+        """Learn one round: the pool, then everybody."""
+        views, ys = self.views.copy(), np.array([y])
+        seen = views.observe(np.ascontiguousarray(x[None]), ys)
+        rows, units = self.units.measured(x[None])
+        looked = self.look(x, seen, rows)
+        self.pool.learn(looked.outer, y)
+        self.team.replay(looked.said[None], ys)
+        for tree in self.trees:
+            self.last.replay(_both(np.array([looked.merged]), looked.off), ys)
+            tree.learn_vector(x, y - looked.merged)
+        self.linear.absorb(y)
+        for group in self.groups:
+            group.absorb(y, float(seen.soft[0]), float(views.outcomes[ops.FIRST]))
+        self.views, self.units = views, units
+        self._plan()
+
+    def _plan(self) -> None:
+        """After 32 rounds, 64, 128, ...: columns for the values that have come up."""
+        if _plans(self.rounds):
+            values = self.views.values()
+            self.groups = [group.knowing(values, self.rounds) for group in self.groups]
+
+    # Many rounds ----------------------------------------------------------------------------
+
+    def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
+        """Predict-then-learn over rows, in place: forecasts and losses."""
+        forecasts, losses = np.empty(len(ys)), np.empty(len(ys))
+        start = 0
+        while start < len(ys):
+            part = slice(start, start + min(CHUNK, _until_plan(self.rounds)))
+            forecasts[part], losses[part] = self._run(np.ascontiguousarray(xs[part]), ys[part])
+            start += len(ys[part])
+            self._plan()
+        return forecasts, losses
+
+    def _run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
+        rows, units = self.units.measured(xs)
+        seen: Seen = self.views.observe(xs, ys)
+        first = float(self.views.outcomes[ops.FIRST])
+        parts = [self.linear.replay(rows, ys), seen.naive]
+        parts += [group.replay(seen, self.waves, ys, first) for group in self.groups]
+        said = np.hstack(parts)
+        heard = self.team.replay(said, ys)
+        final = heard[:, -1]
+        for tree in self.trees:
+            off, _ = tree.run(xs, ys - final)
+            final = self.last.replay(_both(final, off), ys)[:, -1]
+        forecasts, losses, _ = self.pool.replay(self._outer(said, heard, final), ys)
+        self.units = units
+        return forecasts, losses
+
+    # What is proved, and who speaks -----------------------------------------------------------
+
+    @property
+    def names(self) -> list[str]:
+        """The experts of the outermost pool."""
+        return [*self.linear.names, *self.called, TEAM]
+
+    @property
+    def called(self) -> list[str]:
+        """The groups."""
+        return [LINEAR, NAIVE, *(group.name for group in self.groups)]
+
+    def certificate(self) -> Certificate:
+        """The main certificate: Fixed Share over the experts."""
+        return statements(self.pool.game, self.pool.totals())[0]
+
+    def certificates(self) -> list[Certificate]:
+        """Every statement that applies, the main one first."""
+        return certified(self.pool.game, self.pool.totals(), self.linear.certificates())
+
+    def explain(self) -> str:
+        """Which groups carry the forecast of the row learned last, and what is proved, in words."""
+        t = self.pool.totals()
+        lines = [f"{self.rounds} rounds, RMSE {math.sqrt(t.loss / max(t.rounds, 1)):.4g}"]
+        weights, errors = self.shares()
+        order = np.argsort(-np.abs(weights), kind="stable")
+        lines += [
+            f"{self.called[k]}: {100.0 * weights[k]:.0f} % of the forecast, "
+            f"recent RMSE {math.sqrt(errors[k]):.4g}"
+            for k in order.tolist()
+            if abs(weights[k]) >= 0.005
+        ]
+        return "\n".join([*lines, *self._promise()])
+
+    def shares(self) -> tuple[Vector, Vector]:
+        """By group its weight in the team, and its recent mean square error."""
+        said = np.concatenate(
+            [
+                np.full(size, np.nan if group is not None and group.cells is None else 0.0)
+                for size, group in zip(
+                    map(int, self.team.sizes.tolist()), [None, None, *self.groups], strict=True
+                )
+            ]
+        )
+        return self.team.weights(said)
+
+    def _promise(self) -> list[str]:
+        """What Fixed Share proves, as a part of the RMSE."""
+        found = statements(self.pool.game, self.pool.totals())
+        lines = []
+        for c, what in zip(found, ("the best that take turns", "the best one"), strict=False):
+            if c.holds and c.bound is not None and c.comparator > 0.0:
+                more = 100.0 * (math.sqrt(max(c.bound / c.comparator, 1.0)) - 1.0)
+                lines.append(
+                    f"proved: at most {more:.3g} % more RMSE than {what} of these "
+                    f"{self.pool.size} experts"
+                )
+        return lines
+
+
+def _both(merged: Vector, off: Vector) -> Matrix:
+    """The team's forecasts, and the same with what trees say of its errors."""
+    return np.column_stack([merged, merged + off])
+
+
+def _sizes(linear: CoreGrid, groups: Sequence[ExpertGroup]) -> list[int]:
+    """How many experts each group of the team has."""
+    return [2 * linear.size, ops.PAST + 1, *(group.recipe.experts for group in groups)]
+
+
+def _plans(rounds: int) -> bool:
+    return rounds >= FIRST_PLAN and rounds & (rounds - 1) == 0
+
+
+def _until_plan(rounds: int) -> int:
+    """How many rounds there are until values are looked for."""
+    after = FIRST_PLAN
+    while after <= rounds:
+        after *= 2
+    return after - rounds
+
+
+def _waves(held: Matrix, n: int) -> Matrix:
+    """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n)."""
+    phases = np.random.default_rng(0).random(WAVES)
+    scale = 1.0 / (2.0 * math.pi * math.sqrt(max(held.shape[1], n, 1)))
+    new = [
+        scale * np.random.default_rng([1, j]).standard_normal(WAVES)
+        for j in range(held.shape[1], n)
+    ]
+    return np.ascontiguousarray(np.column_stack([phases, held, *new]))
