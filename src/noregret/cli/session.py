@@ -23,6 +23,7 @@ from noregret.cli.output import Mark, Output, Written, named, open_output
 from noregret.cli.screen import lines
 from noregret.errors import InputError, ParameterError, SourceError
 from noregret.forecasting.forecaster import Forecaster
+from noregret.forecasting.stream import WARM
 from noregret.running.player import Playable, Player, rounds_of
 from noregret.running.recording import Played, Recording
 from noregret.running.summary import Summary, summarise
@@ -172,6 +173,8 @@ class Session:
         as_json: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
+        if quiet and as_json:
+            raise ParameterError("--quiet prints nothing: leave it out, or --format json")
         keep_apart(self.source, out=out, state=state, report=report)
         self.quiet = quiet
         if report is not None:
@@ -187,6 +190,12 @@ class Session:
         found = []
         if (report is not None or not quiet or self.steps) and (self.rows or self.steps):
             found = [self.summary(player) for player in self.players]
+        if self.steps and not found[0].coming:
+            rows = show.count(found[0].learned or found[0].rows, "row")
+            raise SourceError(
+                f"{self.reading.name}: {rows} with an outcome are too few for a forecast: the "
+                f"first {WARM} show the step between them"
+            )
         if self.steps and self.next_out[0] is not None:
             self.write_next(found[0], *self.next_out)  # before anything is printed
         if report is not None:
@@ -334,11 +343,13 @@ class Session:
             screen.print(words, markup=False, soft_wrap=True)
 
         reading, first = self.reading, self.players[0]
-        if not self.rows:
+        if not self.rows and not as_json:
             say(f"{reading.name}: no new rows")
             if not self.steps:
                 return
         said = notes(self.encoding, reading, binary=first.binary)
+        if not self.rows:
+            said.insert(0, f"{reading.name}: no new rows")
         if reading.bad:
             bad = show.count(reading.bad, f"bad {reading.unit}")
             said.insert(0, f"{bad} left out, the first: {reading.first}")
@@ -377,7 +388,7 @@ class Session:
         for player, one in zip(self.players, found):
             proved = [c.to_dict() for c in player.certificates()] if proofs else []
             each.append(one.to_dict() | {"certificates": proved})
-        result = each[0] if len(each) == 1 else {"learners": each}
+        result = each[0] if len(each) == 1 else {"learners": each} if each else {"rows": 0}
         return result | {"notes": said}
 
 
