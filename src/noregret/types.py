@@ -204,6 +204,8 @@ class Interval:
     (True, 2.0)
     >>> print(Interval(-math.inf, math.inf))
     (-inf, inf): nothing is known yet
+    >>> print(Interval(1 / 3, 200 / 3))
+    (0.333333, 66.6667)
     """
 
     low: Forecast
@@ -226,7 +228,8 @@ class Interval:
         return iter((self.low, self.high))
 
     def __str__(self) -> str:
-        return f"({self.low}, {self.high})" + ("" if self.known else ": nothing is known yet")
+        low, high = (f"{end:.6g}" if np.ndim(end) == 0 else str(end) for end in self)
+        return f"({low}, {high})" + ("" if self.known else ": nothing is known yet")
 
 
 @dataclass(frozen=True, slots=True)

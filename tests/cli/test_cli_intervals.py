@@ -109,6 +109,10 @@ def test_compare_shows_coverage_and_width_of_all(file: Path, capsys) -> None:
         row = re.search(rf"^ +{name} .*$", text, re.MULTILINE)
         assert row is not None
         assert f"{100 * inside.mean():.1f} %" in row[0]
+    two = ("compare", file, "-y", "y", "--models", "aar,ridge", "--intervals", "50,90")
+    lines = shown(capsys, *two).splitlines()[1:]  # the first has the name of the file
+    assert max(map(len, lines)) <= 80
+    assert any("in 50 %" in line and "in 90 %" in line for line in lines)
 
 
 def test_rows_without_an_outcome_have_intervals(file: Path, capsys) -> None:

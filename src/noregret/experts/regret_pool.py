@@ -227,6 +227,8 @@ def _beyond(where: str) -> NumericalError:
 
 def regret_statements(loss: ConvexLoss, t: RegretTotals) -> list[Certificate]:
     """What is proved of a pool by the gradient trick, the main statement first."""
+    if t.rule not in RULES.values():
+        raise NumericalError(f"the book of this pool names no rule ({t.rule}): it has been changed")
     name = NAMES[t.rule]
     words = {
         regrets.MLPOL: "sqrt(D_k/p_k sum_t sum_j p_j r_jt^2/D_j,t-1)",
