@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -11,6 +10,8 @@ import numpy as np
 from noregret.cli.grouped import Grouped
 from noregret.cli.intervals import interval_option, percents, with_intervals
 from noregret.cli.options import (
+    Options,
+    Value,
     as_json,
     columns,
     data_options,
@@ -21,6 +22,7 @@ from noregret.cli.options import (
 from noregret.errors import ParameterError, SourceError
 from noregret.running.baselines import Baselines
 from noregret.sources import Source
+from noregret.sources.block import TIME
 from noregret.sources.columns import require
 
 __all__ = ["command"]
@@ -52,7 +54,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 @click.option("--state", metavar="FILE", help="Go on from this model file, and write it.")
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> int:
+def command(ctx: click.Context, /, **options: Value) -> int:
     """Merge the forecasts in DATA into one, with weights that follow their record."""
     from noregret.cli.check import given_in, keepable, remember
 
@@ -78,16 +80,19 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     learner = with_intervals(RulePool(names), intervals)
     session = Session(source, encoding, {"merged": learner}, binary=False)
-    session.options = kept | {"forecasts": names}
+    session.options = kept | {"forecasts": names, "time": encoding.time}
     session.players[0].baselines = Baselines(others=tuple(names))
     return session.run(**options, as_json=printed)
 
 
-def _names(source: Source, options: dict[str, Any], asked: list[str] | None) -> list[str]:
+def _names(source: Source, options: Options, asked: list[str] | None) -> list[str]:
     """The columns to merge: those that were asked for, or all numbers beside the target."""
-    going_on = asked and options["state"] is not None and Path(options["state"]).exists()
+    known = asked and options["state"] is not None and Path(options["state"]).exists()
     reading = source.reading()
-    block = None if going_on else source.peek(reading)
+    block = None if known else source.peek(reading)
+    if block is not None and options["time"] is None:
+        dated = [name for name, kind in block.kinds.items() if kind == TIME]
+        options["time"] = dated[0] if len(dated) == 1 else None
     if asked:
         if block is not None:
             require(asked, reading.names, reading)

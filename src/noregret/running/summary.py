@@ -216,6 +216,10 @@ def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: b
     found.calendar, found.lags = facts.calendar, facts.lags
     if facts.skipped:
         found.warnings.append(f"{facts.skipped:,} rows repeat a time that was learned: left out")
+    if facts.irregular:
+        found.warnings.append(
+            'times are irregular: rows are counted; --every "15 min" puts them on a grid'
+        )
     if not facts.every:  # the first rows only show the frequency
         return
     h = learner.horizon

@@ -86,6 +86,7 @@ class Encoding:
     labels: Labels | None = None  # where outcomes are two labels
     series: bool = False  # for a Forecaster: the time column is found, features stay as they begin
     apart: str | None = None  # the date and the hour, where two columns were found to be the time
+    fixed: bool = False  # whether a series has its features
     counted: str = ""  # why rows are counted though there are times
     unseen: dict[str, int] = field(
         default_factory=dict
@@ -131,6 +132,7 @@ class Encoding:
         self.sums = {int(slot): value for slot, value in memory["sums"]}
         self.counts, self.met = memory["counts"], memory["met"]
         self.ignored = memory.get("ignored", [])
+        self.fixed = self.series
         self.outcomes = 1  # there were some: these rows may be for forecasts only
         if self.labels is not None and memory.get("labels"):
             self.labels.recall(memory["labels"])
@@ -163,7 +165,8 @@ class Encoding:
         if not len(block):
             return
         births = self._births(block, used)
-        cuts = sorted({0, len(block), *(birth.row for birth in births)})
+        ahead = self._ahead(block)
+        cuts = sorted({0, len(block), ahead, *(birth.row for birth in births)})
         for begin, stop in pairwise(cuts):
             born = [birth for birth in births if birth.row == begin]
             self._encoded(born, reading, int(block.places[begin]))
@@ -173,13 +176,22 @@ class Encoding:
                 part = block.kept(slice(start, end))
                 piece = self._piece(part, used, edge=end == stop)
                 if clock is not None:
-                    times = part.columns[clock]
-                    self.clock.advance(times, seconds[start:end], part.places, reading)
+                    passed = part.columns[clock], seconds[start:end], part.places
+                    self.clock.pass_by(*passed, reading, ahead=start >= ahead)
                 for name in [name for name in first if first[name] <= piece.places[-1]]:
                     self.kinds[name] = kinds[name]
                     del first[name]
                 yield piece
                 start = end
+
+    def _ahead(self, block: Block) -> int:
+        """Where the rows of a series begin that lie after the last outcome; others have none."""
+        if not self.series or self.target not in block.columns:
+            return len(block)
+        gaps = block.gaps(self.target)
+        if gaps is None or gaps.all():
+            return len(block) if gaps is None else 0
+        return len(block) - int(np.argmin(gaps[::-1]))
 
     def _timed(self, block: Block, reading: Reading) -> tuple[Block, str | None, Vector]:
         """The rows that are not too late, the column that says so, and its times in seconds."""
@@ -187,7 +199,7 @@ class Encoding:
         if name is None:
             return block, None, np.zeros(len(block))
         seconds = seconds_of(block.columns[name])
-        declared = self.time == name
+        declared, self.clock.in_order = self.time == name, self.series and not self.counted
         keep = self.clock.screen(block, name, seconds, reading, declared=declared)
         return (block, name, seconds) if keep.all() else (block.kept(keep), name, seconds[keep])
 
@@ -277,13 +289,16 @@ class Encoding:
                 raise reading.fail(f"column {abbreviated(name)}: {asked}")
         if self.calendar and not self.slots:
             self.slots = {name: slot for slot, name in enumerate(CALENDAR)}
-        if self.series and not self.slots:
+        if self.series and not self.fixed:
             self._fix(block, used, reading)
         return used
 
     def _fix(self, block: Block, used: list[str], reading: Reading) -> None:
         """A series' features are those of its first rows: of text, the values in the sample."""
-        if self.time in block.columns and _repeated(block.columns[self.time]):
+        self.fixed = True
+        gaps = block.gaps(self.target) if self.target in block.columns else None
+        times = block.columns.get(self.time, ()) if self.time is not None else ()
+        if _repeated([t for i, t in enumerate(times) if gaps is None or not gaps[i]]):
             self.counted = "many rows have the time of the row before"
         for name in used:
             values = block.columns[name]
@@ -305,6 +320,8 @@ class Encoding:
             self.left_out[name] = reading.unused[name]
         elif name in self.ignored:
             self.left_out[name] = "was left out by the run that --state is of"
+        elif self.fixed:
+            self.left_out[name] = "is new: a series keeps the features that it began with"
         return name not in self.left_out
 
     def _complete(self, block: Block, used: list[str], reading: Reading) -> Gaps:
@@ -422,6 +439,6 @@ class Encoding:
             self.last[slot] = float(column[-1])
 
 
-def _repeated(times: Column) -> bool:
+def _repeated(times: Sequence[object]) -> bool:
     """Whether rows share their times: several series in one file, or a clock too coarse."""
     return len(times) > 20 and len(set(times)) < 0.95 * len(times)
