@@ -19,10 +19,10 @@ INTRODUCTION = """\
 Written by `make bench`; run it again to get the figures of your machine.
 
 Contestants take turns in one process, with one BLAS thread, on the same rows. A speed is a
-multiple of the other side's, from the time of both within one repetition: the median over all
-repetitions, and in brackets the quartiles. Microseconds are medians on a machine that was not
-idle: trust ratios, not microseconds. Before a race starts, contestants that solve the same
-problem must have reached the same weights (to 1e-8), or the run stops.
+multiple of the other side's, from the processor time of both within one repetition: the median
+over all repetitions, and in brackets the quartiles. Microseconds are medians on a machine that
+was not idle: trust ratios, not microseconds. Before a race starts, contestants that solve the
+same problem must have reached the same weights (to 1e-8), or the run stops.
 """
 
 

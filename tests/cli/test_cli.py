@@ -217,7 +217,7 @@ def test_models_adversary_demo_bench(capsys, tmp_path: Path) -> None:
     assert noregret("adversary", "bayes-opponent", "-m", "bayesian-ridge", "--rounds", "20") == 0
     assert "nobody's regret is below" in capsys.readouterr().out
     pages = ("--data", tmp_path / "demo.csv", "--report", tmp_path / "demo.html")
-    assert noregret("demo", "--rounds", "200", *pages) == 0
+    assert noregret("demo", "--rounds", "60", *pages) == 0
     assert "0 fail" in capsys.readouterr().out
     assert noregret("compare", tmp_path / "demo.csv", "--target", "load", "--no-peers") == 0
     out = {}

@@ -428,7 +428,9 @@ def test_merge_and_split() -> None:
         p.keys() for p in nr.Fleet.from_bytes(fleet.to_bytes()).split(7)
     ]
     whole = nr.Fleet.merged(parts)
-    same(whole, {key: fleet[key] for key in fleet})
+    assert sorted(whole) == sorted(fleet)
+    for key in list(fleet)[::5]:
+        assert state(whole[key]) == state(fleet[key])
     assert whole.certificate().loss == pytest.approx(fleet.certificate().loss, rel=1e-14)
     half = nr.Fleet(nr.AAR())
     half.learn(keys[:3000], X[:3000], y[:3000])
