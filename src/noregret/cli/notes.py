@@ -26,7 +26,10 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
             remedy = next((words for part, words in REMEDIES.items() if part in why), "")
             lines.append(f"column {abbreviated(column)} {why}: left out{remedy}")
     for column, style in reading.styles.items():
-        if isinstance(style, Numbers) and reading.declared.numbers is None:
+        if isinstance(style, Numbers) and style.unit:
+            unit = f"numbers are read without their unit {style.unit!r}"
+            lines.append(f"column {abbreviated(column)}: {unit}")
+        elif isinstance(style, Numbers) and reading.declared.numbers is None:
             lines.append(f"column {abbreviated(column)}: numbers are read as {style.said}")
         elif isinstance(style, Dates) and reading.declared.dates is None:
             how = ORDERS.get(style.form) or (

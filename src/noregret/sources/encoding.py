@@ -188,6 +188,9 @@ class Encoding:
             return block, None, np.zeros(len(block))
         seconds = seconds_of(block.columns[name])
         declared = self.time == name
+        if self.series and declared and not self.counted and np.isnan(seconds).any():
+            block = dated(block, name, reading)
+            seconds = seconds_of(block.columns[name])
         keep = self.clock.screen(block, name, seconds, reading, declared=declared)
         return (block, name, seconds) if keep.all() else (block.kept(keep), name, seconds[keep])
 
@@ -301,6 +304,10 @@ class Encoding:
             return True
         if kinds.get(name) == TIME:
             self.left_out[name] = "holds times, which are not features"
+        elif name in reading.empty and (self.series or self.missing == "refuse"):
+            self.left_out[name] = (
+                "is empty in the first rows" if not reading.complete else "is empty"
+            )
         elif name in reading.unused:
             self.left_out[name] = reading.unused[name]
         elif name in self.ignored:
