@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence, Sized
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +33,7 @@ __all__ = ["Guarantee", "Interval", "Next", "Summary", "summarise", "when"]
 
 DAYS = {"15 min": 96, "30 min": 48, "1 h": 24, "1 day": 7}
 """How many steps people ask for at a frequency."""
+LABELS = ("share so far", "last label")  # the naive forecasts of labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +125,30 @@ class Summary:
 
     @property
     def best(self) -> Errors | None:
-        """The best naive forecast, or of those that are merged."""
+        """The best naive forecast, or of those that are merged; of labels, the share so far."""
+        if self.binary:
+            return self.errors[1] if len(self.errors) > 1 else None
         naive = [one for one in self.errors[1:] if one.rmse == one.rmse]
         return min(naive, key=lambda one: one.rmse, default=None)
 
     @property
     def skill(self) -> float:
-        """1 - RMSE / RMSE of the best naive forecast; NaN where nothing can be said."""
+        """1 - RMSE / RMSE of the best naive forecast; NaN where nothing can be said.
+
+        Of probabilities: 1 - log loss / log loss of the share so far.
+        """
         best = self.best
+        if self.binary:
+            share = best.log_loss if best else math.nan
+            return 1.0 - self.errors[0].log_loss / share if share > 0.0 else math.nan
         return 1.0 - self.errors[0].rmse / best.rmse if best and best.rmse > 0.0 else math.nan
 
     def to_dict(self) -> Json:
         """Plain Python, for JSON: what is not finite is None."""
         found = asdict(self)
         found["skill"] = self.skill
+        for one in found["errors"] if self.binary else ():
+            one["brier"] = one["rmse"] ** 2
         if self.guarantee is not None:
             found["guarantee"]["within"] = self.guarantee.within
         plain: Json = _plain(found)
@@ -174,6 +185,9 @@ def summarise(
         errors=beside.errors(),
         stretch=f"last {beside.stretch:,} rows",
     )
+    if player.binary:
+        names = dict(zip((one.name for one in found.errors[1:]), LABELS))
+        found.errors = [replace(one, name=names.get(one.name, one.name)) for one in found.errors]
     if isinstance(player.learner, Forecaster):
         _of_series(found, player.learner, player, strict=strict)
     found.bands = [_counted(one) for one in player.covering if one.finite]
