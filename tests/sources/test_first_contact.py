@@ -202,3 +202,24 @@ def test_an_empty_column_is_left_out(tmp_path: Path, capsys) -> None:
     assert "column 'Comment' is empty in the first rows: left out" in said
     assert "features temp" in said
     assert rounds(csv_of(tmp_path, path.read_text()), target="MW", drop=["time"])[0] == ["temp"]
+
+
+# Times ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("minutes", "said"), [(60, "1 time comes"), (15, "4 times come")])
+def test_the_hour_that_comes_twice_is_said_once(
+    tmp_path: Path, capsys, minutes: int, said: str
+) -> None:
+    steps = np.arange("2026-10-18", "2026-10-29", minutes, dtype="datetime64[m]")
+    at = int(np.flatnonzero(steps == np.datetime64("2026-10-25T03:00"))[0])
+    times = [*steps[:at], *steps[at - 60 // minutes :]]
+    rows = "".join(f"{t},{100 + 9 * (i % 24)}.5\n" for i, t in enumerate(times))
+    path, page = series_of(tmp_path, "time,MW\n", rows), tmp_path / "p.html"
+    assert noregret("run", path, "-m", "auto", "--target", "MW", "--report", page) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    note = f"{said} twice, 2026-10-25 02:00 in line {at + 2:,} (clock change?): the first is kept"
+    assert note in shown
+    assert "repeat" not in shown
+    assert "time of a row before" not in shown
+    assert note in page.read_text()

@@ -41,7 +41,7 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
         lines.append(f"columns {encoding.apart} together are the time of a row (--time)")
     if encoding.labels is not None and encoding.labels.said:
         lines.append(encoding.labels.said)
-    said = encoding.clock.said()
+    said = encoding.clock.said(series=encoding.series and not encoding.counted)
     if encoding.series:  # its lags count steps, and it counts missing ones itself
         said = [line.replace("; lags count rows", "") for line in said]
     lines += said

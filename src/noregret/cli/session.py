@@ -284,6 +284,8 @@ class Session:
         about["rows"] = f"{self.rows:,}"
         if reading.bad:
             about["left out"] = f"{reading.bad:,} bad {reading.unit}s, the first: {reading.first}"
+        if said := notes(self.encoding, reading, binary=self.players[0].binary):
+            about["notes"] = "\n".join(said)
         learners = [player.learner for player in self.players]
         ours = [one for one in learners if hasattr(one, "get_params")]
         about["learners"] = "\n".join(" ".join(repr(one).split()) for one in ours)
@@ -298,6 +300,7 @@ class Session:
                 target=self.encoding.target,
                 features=list(self.encoding.slots),
                 strict=bool(self.steps),
+                told=self.encoding.clock.again,
             )
         except InputError as wrong:
             known = getattr(player.learner, "known", None)

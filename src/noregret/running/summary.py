@@ -164,10 +164,17 @@ def _plain(value: object) -> Any:
 
 
 def summarise(
-    player: Player, *, data: str, target: str, features: Sequence[str], strict: bool = False
+    player: Player,
+    *,
+    data: str,
+    target: str,
+    features: Sequence[str],
+    strict: bool = False,
+    told: int = 0,
 ) -> Summary:
     """What came of a player's run.
 
+    told : rows whose time had come before, as far as that is said elsewhere.
     strict : next steps need the features that are said to be known; else these are held.
     """
     beside, inner = player.baselines, within(player.learner)
@@ -189,7 +196,7 @@ def summarise(
         names = dict(zip((one.name for one in found.errors[1:]), LABELS))
         found.errors = [replace(one, name=names.get(one.name, one.name)) for one in found.errors]
     if isinstance(player.learner, Forecaster):
-        _of_series(found, player.learner, player, strict=strict)
+        _of_series(found, player.learner, player, strict=strict, told=told)
     found.bands = [_counted(one) for one in player.covering if one.finite]
     if found.bands:
         found.intervals = max(found.bands, key=lambda one: one.asked)
@@ -219,7 +226,9 @@ def _lags(learner: object) -> tuple[int, ...]:
     return tuple(lag + learner.horizon - 1 for lag in learner.lags)
 
 
-def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: bool) -> None:
+def _of_series(
+    found: Summary, learner: Forecaster, player: Player, *, strict: bool, told: int
+) -> None:
     """What a Forecaster knows: the grid of times, errors at its horizon, intervals, next steps."""
     facts = learner.facts()
     found.every = "" if facts.every == "row" else facts.every
@@ -228,8 +237,9 @@ def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: b
     found.gaps = facts.gaps
     found.learned = facts.rows if facts.rows > found.rows + facts.skipped else 0
     found.calendar, found.lags = facts.calendar, facts.lags
-    if facts.skipped:
-        found.warnings.append(f"{facts.skipped:,} rows repeat a time that was learned: left out")
+    if facts.skipped > told:
+        rows = "1 row repeats" if facts.skipped == 1 else f"{facts.skipped:,} rows repeat"
+        found.warnings.append(f"{rows} a time that was learned: left out")
     if not facts.every:  # the first rows only show the frequency
         return
     h = learner.horizon

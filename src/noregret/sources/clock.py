@@ -41,6 +41,9 @@ class Clock:
     places: dict[float, str] = field(default_factory=dict)  # where they first came in this run
     skipped: int = 0  # late rows that were left out in this run
     first: str = ""  # the place of the first late row in this run
+    again: int = 0  # rows of this run whose time, or a later one, had come,
+    again_at: str = ""  # the first of them,
+    far: bool = False  # and whether one was more than an hour late
 
     def memory(self) -> Json:
         """What a later run needs."""
@@ -108,6 +111,12 @@ class Clock:
             step, known = step[1:], known[1:]
         self.backward += int((step < 0.0).sum())
         self.repeated += int((step == 0.0).sum())
+        if (late := step <= 0.0).any():
+            k = int(known[int(np.argmax(late))])
+            shown = str(times[k]).replace("T", " ")
+            self.again_at = self.again_at or f"{shown} in {reading.unit} {int(places[k]):,}"
+            self.again += int(late.sum())
+            self.far = self.far or bool((step < -HOUR).any())
         values, first, counts = np.unique(step, return_index=True, return_counts=True)
         for k in np.argsort(first).tolist():
             size = float(values[k])
@@ -128,13 +137,20 @@ class Clock:
         """How often there were steps that are longer than most."""
         return {size: n for size, n in self.steps.items() if size > 1.5 * self.every}
 
-    def said(self) -> list[str]:
-        """What is worth knowing about the times."""
+    def said(self, *, series: bool = False) -> list[str]:
+        """What is worth knowing about the times; of each that comes twice, a series keeps one."""
         lines = []
-        if self.backward:
-            lines.append(f"times go back in {self.backward:,} of {self.rows:,} rows: is it sorted?")
-        if self.repeated:
-            lines.append(f"{self.repeated:,} of {self.rows:,} rows have the time of a row before")
+        if 0 < self.again <= self.rows / 100 and not self.far:
+            come = "1 time comes" if self.again == 1 else f"{self.again:,} times come"
+            kept = "the first is kept" if series else "both are learned"
+            lines.append(f"{come} twice, {self.again_at} (clock change?): {kept}")
+        else:
+            if self.backward:
+                back = f"times go back in {self.backward:,} of {self.rows:,} rows"
+                lines.append(f"{back}: is it sorted?")
+            if self.repeated:
+                have = "row has" if self.rows == 1 else "rows have"
+                lines.append(f"{self.repeated:,} of {self.rows:,} {have} the time of a row before")
         if gaps := self.gaps:
             many, lost = (
                 sum(gaps.values()),
@@ -149,7 +165,8 @@ class Clock:
                 "lags count rows"
             )
         if self.skipped:
-            lines.append(f"{self.skipped:,} late rows left out, the first {self.first}")
+            late = "1 late row" if self.skipped == 1 else f"{self.skipped:,} late rows"
+            lines.append(f"{late} left out, the first {self.first}")
         return lines
 
 
