@@ -47,6 +47,7 @@ def test_forecasts_are_those_of_the_library(vendors: pl.DataFrame, capsys) -> No
     said, y = known.select("A", "B", "C").to_pandas(), known["actual"].to_numpy()
     pool = nr.RulePool(["A", "B", "C"])
     forecast = pool.replay(said, y).forecast
+    assert pl.read_csv("m.csv")["time"].to_list() == vendors["day"].to_list()
     found = pl.read_csv("m.csv")["forecast"].to_numpy()
     assert found[: T - 5].tolist() == forecast.tolist()
     ahead = vendors.select("A", "B", "C").to_dicts()[T - 5 :]
@@ -75,7 +76,7 @@ def test_day_by_day_is_the_same_also_without_a_column(vendors: pl.DataFrame, cap
         A=pl.when(pl.int_range(pl.len()) < 200).then(pl.col("A")).otherwise(None)
     )
     absent.fill_nan(None).write_csv("both.csv")
-    assert noregret("merge", "one.csv", "-y", "actual", "--time", "day", "--state", "s.nr") == 0
+    assert noregret("merge", "one.csv", "-y", "actual", "--state", "s.nr") == 0
     assert noregret("merge", "two.csv", "--state", "s.nr", "--out", "two-out.csv") == 0
     assert noregret("merge", "both.csv", "-y", "actual", "--out", "both-out.csv") == 0
     two, both = (pl.read_csv(f"{name}-out.csv")["forecast"].to_list() for name in ("two", "both"))
@@ -105,7 +106,10 @@ def test_a_row_in_which_all_sleep_is_bad(vendors: pl.DataFrame, capsys) -> None:
     text = Path("all.csv").read_text()
     lines = text.splitlines()
     lines[40] = "2024-02-09,50.0,,,"
+    lines[-1] = "2024-10-26,,,,"
     Path("all.csv").write_text("\n".join(lines))
     assert noregret("merge", "all.csv", "-y", "actual") == 2
     assert "all.csv, line 41" in capsys.readouterr().err
-    assert noregret("merge", "all.csv", "-y", "actual", "--skip-bad", "1") == 0
+    assert noregret("merge", "all.csv", "-y", "actual", "--skip-bad", "1") == 2
+    assert "all.csv, line 301" in capsys.readouterr().err
+    assert noregret("merge", "all.csv", "-y", "actual", "--skip-bad", "2") == 0

@@ -223,3 +223,45 @@ def test_the_hour_that_comes_twice_is_said_once(
     assert "repeat" not in shown
     assert "time of a row before" not in shown
     assert note in page.read_text()
+
+
+@pytest.mark.parametrize(("zone", "written"), [("Z", "+00:00"), ("+02:00", "+02:00"), ("", "")])
+def test_next_times_have_the_offset_of_the_file(tmp_path: Path, zone: str, written: str) -> None:
+    path, out = series_of(tmp_path, "time,MW\n", hourly(60).replace(",", f":00:00{zone},")), "n.csv"
+    run = ("forecast", path, "--target", "MW", "--steps", 2, "--out", tmp_path / out, "-q")
+    assert noregret(*run) == 0
+    last = (tmp_path / out).read_text().splitlines()[-1]
+    assert last.startswith(f"2026-04-03 13:00:00{written},")
+
+
+# What was filled, totals, labels ---------------------------------------------------------------
+
+
+def test_filled_cells_are_counted(tmp_path: Path, capsys) -> None:
+    body = hourly(60, "8.5", "3").replace("8.5", "", 6).replace(",3\n", ",\n", 3)
+    path = series_of(tmp_path, "time,MW,temp,wind\n", hourly(20, "8.5", "3"), body)
+    path.write_text(path.read_text().replace("2026-04-01T", "2026-03-01T", 20))
+    assert noregret("run", path, "--target", "MW", "--missing", "mean") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "! --missing mean filled 9 cells (5.6 %) of temp, wind" in shown
+
+
+def test_a_total_at_the_end_is_noticed(tmp_path: Path, capsys) -> None:
+    rows = "".join(f"{i},{100 + i % 7}\n" for i in range(40))
+    path = series_of(tmp_path, "a,MW\n", rows)
+    assert noregret("run", path, "--target", "MW") == 0
+    assert "sum of all before" not in capsys.readouterr().out
+    path = series_of(tmp_path, "a,MW\n", rows, "41,4117.5\n")
+    assert noregret("run", path, "--target", "MW") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "the last MW (4,117.5) is about the sum of all before it: if it is a total" in shown
+
+
+def test_labels_have_their_times_in_the_output(tmp_path: Path, capsys) -> None:
+    rows = "".join(f"2026-04-01T{h:02d}:00,{h},{'ok' if h % 3 else 'fault'}\n" for h in range(24))
+    path, out = series_of(tmp_path, "time,a,y\n", rows), tmp_path / "o.csv"
+    assert noregret("run", path, "--target", "y", "--binary", "--out", out) == 0
+    assert out.read_text().splitlines()[1].split(",")[1] == "2026-04-01T00:00"
+    path.write_text(path.read_text().replace("ok", "OK", 1))
+    assert noregret("run", path, "--target", "y", "--binary") == 2
+    assert "'OK' and 'ok' differ in capitals only: write them alike" in capsys.readouterr().err

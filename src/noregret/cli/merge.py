@@ -22,6 +22,7 @@ from noregret.cli.options import (
 from noregret.errors import ParameterError, SourceError
 from noregret.running.baselines import Baselines
 from noregret.sources import Source
+from noregret.sources.block import TIME
 from noregret.sources.columns import require
 
 __all__ = ["command"]
@@ -79,16 +80,19 @@ def command(ctx: click.Context, /, **options: Value) -> int:
 
     learner = with_intervals(RulePool(names), intervals)
     session = Session(source, encoding, {"merged": learner}, binary=False)
-    session.options = kept | {"forecasts": names}
+    session.options = kept | {"forecasts": names, "time": encoding.time}
     session.players[0].baselines = Baselines(others=tuple(names))
     return session.run(**options, as_json=printed)
 
 
 def _names(source: Source, options: Options, asked: list[str] | None) -> list[str]:
     """The columns to merge: those that were asked for, or all numbers beside the target."""
-    going_on = asked and options["state"] is not None and Path(options["state"]).exists()
+    known = asked and options["state"] is not None and Path(options["state"]).exists()
     reading = source.reading()
-    block = None if going_on else source.peek(reading)
+    block = None if known else source.peek(reading)
+    if block is not None and options["time"] is None:
+        dated = [name for name, kind in block.kinds.items() if kind == TIME]
+        options["time"] = dated[0] if len(dated) == 1 else None
     if asked:
         if block is not None:
             require(asked, reading.names, reading)

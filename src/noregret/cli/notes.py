@@ -45,6 +45,18 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
     if encoding.series:  # its lags count steps, and it counts missing ones itself
         said = [line.replace("; lags count rows", "") for line in said]
     lines += said
+    if encoding.filled:
+        many, names = sum(encoding.filled.values()), list(encoding.filled)
+        share = 100 * many / (max(encoding.rows, 1) * len(names))
+        shown = ", ".join(names[:4]) + ", ..." * (len(names) > 4)
+        cells = "1 cell" if many == 1 else f"{many:,} cells"
+        lines.append(f"--missing {encoding.missing} filled {cells} ({share:.2g} %) of {shown}")
+    before = encoding.summed - encoding.final
+    if abs(encoding.final) > 3 * encoding.peak > 0 and abs(encoding.final / before - 1) < 0.01:
+        total = (
+            f"the last {encoding.target} ({encoding.final:,.6g}) is about the sum of all before it"
+        )
+        lines.append(f"{total}: if it is a total, delete that row")
     if not binary and encoding.distinct == {0.0, 1.0}:
         lines.append(f"{encoding.target} is 0 or 1 in all rows: --binary forecasts probabilities")
     elif not binary and len(encoding.distinct) == 1 and encoding.outcomes > 1:

@@ -309,7 +309,7 @@ def forecaster(
     usual = chosen.get("intervals") or [90.0]
     if len(usual) > 1:
         raise click.UsageError(
-            "--intervals: auto has one coverage; --alone or another --model may have several"
+            "--intervals: auto has one coverage; noregret run has several with another --model"
         )
     from noregret.forecasting.forecaster import Forecaster
     from noregret.registry import make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,6 +87,30 @@ class Lines(Output):
             self.file.close()
 
 
+class Begun(Lines):
+    """A file that takes the place of the old one with its first row: a refused run leaves that."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        with path.open("ab"):  # a place that cannot be written to is said before anything is read
+            pass
+        self.path: Path | None = path
+        super().__init__(io.BytesIO(), kind, header=True)
+
+    def _put(self, text: bytes) -> None:
+        self._begin()
+        super()._put(text)
+
+    def _begin(self) -> None:
+        if self.path is not None:
+            self.file, self.path = self.path.open("wb"), None
+
+    def close(self) -> None:
+        """Let the file go."""
+        if sys.exc_info()[0] is None:  # without a row it is empty
+            self._begin()
+        super().close()
+
+
 class Parquet(Output):
     """A Parquet file, some ten thousand rows to a group."""
 
@@ -163,7 +188,7 @@ def open_output(place: str | None, kind: str | None) -> Output:
             raise ParameterError("--out -: standard output is closed")
         return Lines(sys.stdout.buffer, kind or "csv", header=True)
     path, kind = placed(place, kind)
-    return Parquet(path) if kind == "parquet" else Lines(path.open("wb"), kind, header=True)
+    return Parquet(path) if kind == "parquet" else Begun(path, kind)
 
 
 def placed(place: str, kind: str | None) -> tuple[Path, str]:

@@ -184,7 +184,8 @@ def _coming(found: Summary, shown: int) -> Iterator[str]:
         ends = f"   ({number(one.low)} to {number(one.high)})" if not one.held else ""
         yield f"{head}  {one.time:<17}{number(one.forecast):>10}{ends}"
     if steps and steps[0].held:
-        yield from _wrapped(f"       with {', '.join(steps[0].held)} as in the last row", 7)
+        held = ", ".join(steps[0].held[:4]) + (", ..." if len(steps[0].held) > 4 else "")
+        yield from _wrapped(f"       with {held} as in the last row, so without an interval", 7)
 
 
 def _guarantee(one: Guarantee, found: Summary) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from noregret.cli.output import Mark, Output, Written, named, open_output
 from noregret.cli.screen import lines
 from noregret.errors import InputError, ParameterError, SourceError
 from noregret.forecasting.forecaster import Forecaster
+from noregret.forecasting.stream import WARM
 from noregret.running.player import Playable, Player, rounds_of
 from noregret.running.recording import Played, Recording
 from noregret.running.summary import Summary, summarise
@@ -45,6 +46,14 @@ PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at
 
 class Interrupted(Exception):  # noqa: N818  # nothing went wrong
     """A signal came while nothing was under way."""
+
+
+class Settled(NamedTuple):
+    """How far a run has learned: the last line or row, what features need, where the output is."""
+
+    last: int
+    memory: Json
+    mark: Mark | None
 
 
 class Stop:
@@ -145,6 +154,7 @@ class Session:
         self.mark: Mark | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
+        self.settled: Settled | None = None  # where a run goes on that ends with rows ahead
         self.shift = 0  # lines of the pipes that this one goes on from
         self.steps = 0  # that are forecast after the last row, where that is what is asked for,
         self.next_out: tuple[str | None, str | None] = None, None  # and where they go
@@ -163,6 +173,8 @@ class Session:
         as_json: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
+        if quiet and as_json:
+            raise ParameterError("--quiet prints nothing: leave it out, or --format json")
         keep_apart(self.source, out=out, state=state, report=report)
         self.quiet = quiet
         if report is not None:
@@ -178,6 +190,12 @@ class Session:
         found = []
         if (report is not None or not quiet or self.steps) and (self.rows or self.steps):
             found = [self.summary(player) for player in self.players]
+        if self.steps and not found[0].coming:
+            rows = show.count(found[0].learned or found[0].rows, "row")
+            raise SourceError(
+                f"{self.reading.name}: {rows} with an outcome are too few for a forecast: the "
+                f"first {WARM} show the step between them"
+            )
         if self.steps and self.next_out[0] is not None:
             self.write_next(found[0], *self.next_out)  # before anything is printed
         if report is not None:
@@ -218,9 +236,15 @@ class Session:
     def _play(self, output: Output, out: str | None, saving: Saving | None) -> None:
         progress = show.Progress(quiet=self.quiet)
         whole = True  # whether all rows of a piece were taken
+        memory = self.encoding.memory()
         try:
             for piece in self._pieces(saving):
                 whole = False
+                ahead = self.encoding.series and bool(np.isnan(piece.y).all())
+                if not ahead:
+                    self.settled = None
+                elif self.settled is None and saving is not None:  # they may come again, learned
+                    self.settled = Settled(self.last, memory, output.mark())
                 if not self.rows:
                     time = None if self.encoding.counted else self.encoding.time
                     for player in self.players:
@@ -231,6 +255,7 @@ class Session:
                         self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]) + self.shift, True
+                memory = self.encoding.memory() if saving is not None and not ahead else memory
                 progress.tell(self._how_far)
                 if saving is not None and saving.due(self.rows):
                     saving.store(self, output)
@@ -257,7 +282,7 @@ class Session:
 
     def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
         columns: dict[str, Written] = {self.reading.unit: piece.places + self.shift}
-        if self.encoding.time is not None and piece.times is not None:
+        if piece.times is not None:
             columns["time"] = piece.times
         columns["y"] = piece.y
         if len(played) == 1:
@@ -310,6 +335,11 @@ class Session:
                 f"--known {','.join(known)}: {self.reading.name} must end with {self.steps} rows "
                 "that have it and no outcome; without --known its last value is used"
             ) from wrong
+        if self.encoding.clock.utc:  # times of UTC are written as such
+            found.coming = [
+                replace(one, at=one.at if "+" in one.at else f"{one.at}+00:00")
+                for one in found.coming
+            ]
         found.is_file = not self.source.live and not self.source.database
         return found
 
@@ -321,11 +351,13 @@ class Session:
             screen.print(words, markup=False, soft_wrap=True)
 
         reading, first = self.reading, self.players[0]
-        if not self.rows:
+        if not self.rows and not as_json:
             say(f"{reading.name}: no new rows")
             if not self.steps:
                 return
         said = notes(self.encoding, reading, binary=first.binary)
+        if not self.rows:
+            said.insert(0, f"{reading.name}: no new rows")
         if reading.bad:
             bad = show.count(reading.bad, f"bad {reading.unit}")
             said.insert(0, f"{bad} left out, the first: {reading.first}")
@@ -364,7 +396,7 @@ class Session:
         for player, one in zip(self.players, found):
             proved = [c.to_dict() for c in player.certificates()] if proofs else []
             each.append(one.to_dict() | {"certificates": proved})
-        result = each[0] if len(each) == 1 else {"learners": each}
+        result = each[0] if len(each) == 1 else {"learners": each} if each else {"rows": 0}
         return result | {"notes": said}
 
 

@@ -297,15 +297,15 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
             ends = Moments(
                 design.every.unit, np.array(known), np.full(2, state.offset), design.zone
             )
-            named = isinstance(self.known, str)
+            named, counted = isinstance(self.known, str), design.every.unit == "rows"
             lags = design.lags or [
                 int(name[4:]) for name in design.names(1) if name.startswith("lag ")
             ]
             return Facts(
                 rows=state.rows,
                 every=str(design.every),
-                first=clock(ends)[0] if state.kind != "rows" else None,
-                last=clock(ends)[1] if state.kind != "rows" else None,
+                first=None if counted else clock(ends)[0],
+                last=None if counted else clock(ends)[1],
                 gaps=state.gaps,
                 skipped=state.skipped,
                 seasons=tuple(s.name for s in design.seasons),
@@ -313,4 +313,5 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
                 calendar=design.parts,
                 features=design.features,
                 assumed=design.features if named else (),
+                irregular=counted and state.kind != "rows",
             )

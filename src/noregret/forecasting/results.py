@@ -113,3 +113,4 @@ class Facts:
     features: tuple[str, ...]
     assumed: tuple[str, ...]
     """Features used at the forecast's time because nothing else was said: are they known then?"""
+    irregular: bool = False  # there are times, but no step between them: rows are counted

@@ -107,7 +107,8 @@ class Baselines:
         """Of the learner first."""
         late = self.buckets[self.late :].sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            labels = (self.labels / self.sums[:3, 2:]).tolist()
+            known = np.where(self.labels.any(), self.labels, np.nan)  # else outcomes are numbers
+            labels = (known / self.sums[:3, 2:]).tolist()
         return [
             Errors(name, *_means(self.sums[k]), _means(late[k])[0], *(labels[k] if k < 3 else ()))
             for k, name in enumerate(self.names)

@@ -240,6 +240,10 @@ def _of_series(
     if facts.skipped > told:
         rows = "1 row repeats" if facts.skipped == 1 else f"{facts.skipped:,} rows repeat"
         found.warnings.append(f"{rows} a time that was learned: left out")
+    if facts.irregular:
+        found.warnings.append(
+            'times are irregular: rows are counted; --every "15 min" puts them on a grid'
+        )
     if not facts.every:  # the first rows only show the frequency
         return
     h = learner.horizon

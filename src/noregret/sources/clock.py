@@ -22,8 +22,12 @@ __all__ = ["LATE", "Clock", "seconds_of", "span"]
 
 LATE = ("refuse", "skip", "learn")
 HOUR = 3600.0
+AHEAD = 100_000  # rows without an outcome that are waited with
 DISTINCT = 1_000  # sizes of steps that are counted
 KEPT = ("last", "shown", "rows", "backward", "repeated")
+
+
+Passed = tuple[Column, Vector, Integers]  # times, in seconds, and where they stand
 
 
 @dataclass(slots=True)
@@ -31,6 +35,7 @@ class Clock:
     """What is known of the times so far; `memory` is all that must be kept."""
 
     late: str = "refuse"
+    in_order: bool = False  # whether rows can be learned in the order of their times only
     edge: float | None = None  # up to where an earlier run has learned
     last: float | None = None  # seconds from 1970, the largest so far
     shown: str = ""  # the same as it was written
@@ -44,6 +49,7 @@ class Clock:
     again: int = 0  # rows of this run whose time, or a later one, had come,
     again_at: str = ""  # the first of them,
     far: bool = False  # and whether one was more than an hour late
+    ahead: list[Passed] = field(default_factory=list)  # after the last outcome: nothing is learned
 
     def memory(self) -> Json:
         """What a later run needs."""
@@ -77,7 +83,7 @@ class Clock:
         if self.edge is not None:
             old = seconds < self.edge if self.repeated else seconds <= self.edge
             late |= old
-        if late.any() and self.late == "refuse":
+        if late.any() and (self.late == "refuse" or (self.in_order and self.late == "learn")):
             raise reading.fail(self._refusal(block, name, late, reading.unit))
         if late.any() and not self.first:
             self.first = reading.place(int(block.places[int(np.argmax(late))]))
@@ -90,12 +96,29 @@ class Clock:
         row, many = int(np.argmax(late)), int(late.sum())
         count = "1 row is" if many == 1 else f"{many:,} rows are"
         where = f"{unit} {int(block.places[row])} ({block.columns[name][row]})"
-        remedy = "sort the rows, or give --late skip or --late learn"
+        remedy = "sort the rows, or give --late skip"
+        if not self.in_order:
+            remedy += " or --late learn"
         than = "a row before"
         if self.edge is not None:
             than = f"what --state has learned (up to {self.shown})"
-            remedy = "give --late skip to leave them out, or --late learn"
+            remedy = "give --late skip to leave them out" + ", or --late learn" * (
+                not self.in_order
+            )
         return f"{count} not newer than {than}, the first in {where}: {remedy}"
+
+    def pass_by(
+        self, times: Column, seconds: Vector, places: Integers, reading: Reading, *, ahead: bool
+    ) -> None:
+        """Rows have come; those ahead of all outcomes count when an outcome comes after them."""
+        if ahead:
+            self.ahead.append((times, seconds, places))
+        if not ahead or sum(len(part[2]) for part in self.ahead) > AHEAD:
+            for part in self.ahead:
+                self.advance(*part, reading)
+            self.ahead.clear()
+        if not ahead:
+            self.advance(times, seconds, places, reading)
 
     def advance(self, times: Column, seconds: Vector, places: Integers, reading: Reading) -> None:
         """Rows were learned."""
@@ -128,13 +151,20 @@ class Clock:
             self.shown = str(times[int(np.flatnonzero(seconds == self.last)[-1])])
 
     @property
+    def utc(self) -> bool:
+        """Whether the last time was written as UTC's: 12:00Z, 12:00+00:00."""
+        return self.shown.endswith(("Z", "+00:00"))
+
+    @property
     def every(self) -> float:
         """Seconds between most rows; 0 where there are no two times."""
         return max(self.steps, key=lambda size: (self.steps[size], -size), default=0.0)
 
     @property
     def gaps(self) -> dict[float, int]:
-        """How often there were steps that are longer than most."""
+        """How often there were steps that are longer than most; none where most differ."""
+        if 2 * self.steps.get(self.every, 0) < sum(self.steps.values()):
+            return {}
         return {size: n for size, n in self.steps.items() if size > 1.5 * self.every}
 
     def said(self, *, series: bool = False) -> list[str]:
@@ -149,8 +179,8 @@ class Clock:
                 back = f"times go back in {self.backward:,} of {self.rows:,} rows"
                 lines.append(f"{back}: is it sorted?")
             if self.repeated:
-                have = "row has" if self.rows == 1 else "rows have"
-                lines.append(f"{self.repeated:,} of {self.rows:,} {have} the time of a row before")
+                again = f"{self.repeated:,} of {self.rows:,} rows"
+                lines.append(f"{again} have the time of a row before")
         if gaps := self.gaps:
             many, lost = (
                 sum(gaps.values()),

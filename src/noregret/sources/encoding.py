@@ -86,6 +86,7 @@ class Encoding:
     labels: Labels | None = None  # where outcomes are two labels
     series: bool = False  # for a Forecaster: the time column is found, features stay as they begin
     apart: str | None = None  # the date and the hour, where two columns were found to be the time
+    fixed: bool = False  # whether a series has its features
     counted: str = ""  # why rows are counted though there are times
     unseen: dict[str, int] = field(
         default_factory=dict
@@ -102,7 +103,12 @@ class Encoding:
     met: bool = False  # the target has been there
     rows: int = 0  # that have come in this reading
     outcomes: int = 0  # values of the target
+    summed: float = 0.0  # of the outcomes in this reading,
+    final: float = 0.0  # the last of them,
+    peak: float = 0.0  # and the largest of those before it, without signs
+    filled: dict[str, int] = field(default_factory=dict)  # cells that --missing filled, by column
     distinct: set[float] = field(default_factory=set)  # different ones in this reading, up to 3
+    stamp: str | None = None  # of labels: the column of times, if there is one
     clock: Clock = field(init=False)
 
     def __post_init__(self, late: str) -> None:
@@ -131,6 +137,7 @@ class Encoding:
         self.sums = {int(slot): value for slot, value in memory["sums"]}
         self.counts, self.met = memory["counts"], memory["met"]
         self.ignored = memory.get("ignored", [])
+        self.fixed = self.series
         self.outcomes = 1  # there were some: these rows may be for forecasts only
         if self.labels is not None and memory.get("labels"):
             self.labels.recall(memory["labels"])
@@ -157,13 +164,15 @@ class Encoding:
             assert self.time is not None
             block = dated(block, self.time, reading)
         block, clock, seconds = self._timed(block, reading)
+        self.stamp = clock if self.labels is not None else None
         keep = self._complete(block, used, reading)
         if not keep.all():
             block, seconds = block.kept(keep), seconds[keep]
         if not len(block):
             return
         births = self._births(block, used)
-        cuts = sorted({0, len(block), *(birth.row for birth in births)})
+        ahead = self._ahead(block)
+        cuts = sorted({0, len(block), ahead, *(birth.row for birth in births)})
         for begin, stop in pairwise(cuts):
             born = [birth for birth in births if birth.row == begin]
             self._encoded(born, reading, int(block.places[begin]))
@@ -173,13 +182,22 @@ class Encoding:
                 part = block.kept(slice(start, end))
                 piece = self._piece(part, used, edge=end == stop)
                 if clock is not None:
-                    times = part.columns[clock]
-                    self.clock.advance(times, seconds[start:end], part.places, reading)
+                    passed = part.columns[clock], seconds[start:end], part.places
+                    self.clock.pass_by(*passed, reading, ahead=start >= ahead)
                 for name in [name for name in first if first[name] <= piece.places[-1]]:
                     self.kinds[name] = kinds[name]
                     del first[name]
                 yield piece
                 start = end
+
+    def _ahead(self, block: Block) -> int:
+        """Where the rows of a series begin that lie after the last outcome; others have none."""
+        if not self.series or self.target not in block.columns:
+            return len(block)
+        gaps = block.gaps(self.target)
+        if gaps is None or gaps.all():
+            return len(block) if gaps is None else 0
+        return len(block) - int(np.argmin(gaps[::-1]))
 
     def _timed(self, block: Block, reading: Reading) -> tuple[Block, str | None, Vector]:
         """The rows that are not too late, the column that says so, and its times in seconds."""
@@ -187,7 +205,7 @@ class Encoding:
         if name is None:
             return block, None, np.zeros(len(block))
         seconds = seconds_of(block.columns[name])
-        declared = self.time == name
+        declared, self.clock.in_order = self.time == name, self.series and not self.counted
         if self.series and declared and not self.counted and np.isnan(seconds).any():
             block = dated(block, name, reading)
             seconds = seconds_of(block.columns[name])
@@ -218,7 +236,11 @@ class Encoding:
             if not len(new):
                 break
             self.distinct.add(float(new[0]))
-        times = None if self.time is None else block.columns.get(self.time)
+        if len(known := y[~np.isnan(y)]):
+            self.peak = max(self.peak, abs(self.final), np.abs(known[:-1]).max(initial=0.0))
+            self.summed, self.final = self.summed + float(known.sum()), float(known[-1])
+        clock = self.time or self.stamp
+        times = None if clock is None else block.columns.get(clock)
         return Piece(Frame(list(self.slots), X), y, block.places, times, edge)
 
     def wanted(self) -> frozenset[str] | None:
@@ -280,13 +302,16 @@ class Encoding:
                 raise reading.fail(f"column {abbreviated(name)}: {asked}")
         if self.calendar and not self.slots:
             self.slots = {name: slot for slot, name in enumerate(CALENDAR)}
-        if self.series and not self.slots:
+        if self.series and not self.fixed:
             self._fix(block, used, reading)
         return used
 
     def _fix(self, block: Block, used: list[str], reading: Reading) -> None:
         """A series' features are those of its first rows: of text, the values in the sample."""
-        if self.time in block.columns and _repeated(block.columns[self.time]):
+        self.fixed = True
+        gaps = block.gaps(self.target) if self.target in block.columns else None
+        times = block.columns.get(self.time, ()) if self.time is not None else ()
+        if _repeated([t for i, t in enumerate(times) if gaps is None or not gaps[i]]):
             self.counted = "many rows have the time of the row before"
         for name in used:
             values = block.columns[name]
@@ -312,6 +337,8 @@ class Encoding:
             self.left_out[name] = reading.unused[name]
         elif name in self.ignored:
             self.left_out[name] = "was left out by the run that --state is of"
+        elif self.fixed:
+            self.left_out[name] = "is new: a series keeps the features that it began with"
         return name not in self.left_out
 
     def _complete(self, block: Block, used: list[str], reading: Reading) -> Gaps:
@@ -385,6 +412,8 @@ class Encoding:
     def _fill(self, X: Matrix, block: Block, name: str) -> None:
         """Write one column's features into X."""
         values, gaps = block.columns[name], block.gaps(name)
+        if gaps is not None and self.missing != SLEEP:
+            self.filled[name] = self.filled.get(name, 0) + int(gaps.sum())
         if isinstance(values, np.ndarray):
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
@@ -429,6 +458,6 @@ class Encoding:
             self.last[slot] = float(column[-1])
 
 
-def _repeated(times: Column) -> bool:
+def _repeated(times: Sequence[object]) -> bool:
     """Whether rows share their times: several series in one file, or a clock too coarse."""
     return len(times) > 20 and len(set(times)) < 0.95 * len(times)
