@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -97,3 +98,29 @@ def test_one_label_that_says_nothing_is_asked_for(tmp_path: Path, capsys) -> Non
     assert noregret("run", path, "-y", "y", "--binary", "--positive", "warm", "-q") == 0
     path.write_text("a,y\n1,no\n2,no\n")
     assert noregret("run", path, "-y", "y", "--binary", "-q") == 0
+
+
+def test_the_page_and_json_say_what_the_screen_says(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("NOREGRET_MODEL", "auto")
+    page, path = tmp_path / "p.html", labelled(tmp_path, "ok", "fault", 120)
+    run = ("run", path, "--target", "y", "--binary")
+    assert noregret(*run, "--report", page) == 0
+    screen = capsys.readouterr().out.splitlines()
+    head = next(k for k, line in enumerate(screen) if "log loss" in line and "Brier" in line)
+    text = page.read_text()
+    for line in screen[head + 1 : head + 4]:
+        log, brier, right = line.removesuffix("   <-").removesuffix(" %").split()[-3:]
+        log = log if log == "-" else f"{float(log):.3g}"
+        cells = f"<td>{log}</td><td>{float(brier):.3g}</td><td>{right} %</td>"
+        assert cells in text
+    assert next(line.strip() for line in screen if "AUC" in line) in text
+    assert "RMSE" not in text[text.index("<main>") : text.index("<script")]
+    assert "have a log loss of" in text
+    assert "Are as many outcomes inside each interval" not in text
+    assert noregret(*run, "--format", "json") == 0
+    said = json.loads(capsys.readouterr().out)
+    found = said.get("learners", [said])[0] if "errors" not in said else said
+    ours, share, last = found["errors"]
+    assert found["skill"] == pytest.approx(1.0 - ours["log_loss"] / share["log_loss"], rel=1e-12)
+    assert (share["name"], last["name"]) == ("share so far", "last label")
+    assert ours["brier"] == ours["rmse"] ** 2

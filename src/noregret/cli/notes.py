@@ -26,7 +26,10 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
             remedy = next((words for part, words in REMEDIES.items() if part in why), "")
             lines.append(f"column {abbreviated(column)} {why}: left out{remedy}")
     for column, style in reading.styles.items():
-        if isinstance(style, Numbers) and reading.declared.numbers is None:
+        if isinstance(style, Numbers) and style.unit:
+            unit = f"numbers are read without their unit {style.unit!r}"
+            lines.append(f"column {abbreviated(column)}: {unit}")
+        elif isinstance(style, Numbers) and reading.declared.numbers is None:
             lines.append(f"column {abbreviated(column)}: numbers are read as {style.said}")
         elif isinstance(style, Dates) and reading.declared.dates is None:
             how = ORDERS.get(style.form) or (
@@ -38,10 +41,22 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
         lines.append(f"columns {encoding.apart} together are the time of a row (--time)")
     if encoding.labels is not None and encoding.labels.said:
         lines.append(encoding.labels.said)
-    said = encoding.clock.said()
+    said = encoding.clock.said(series=encoding.series and not encoding.counted)
     if encoding.series:  # its lags count steps, and it counts missing ones itself
         said = [line.replace("; lags count rows", "") for line in said]
     lines += said
+    if encoding.filled:
+        many, names = sum(encoding.filled.values()), list(encoding.filled)
+        share = 100 * many / (max(encoding.rows, 1) * len(names))
+        shown = ", ".join(names[:4]) + ", ..." * (len(names) > 4)
+        cells = "1 cell" if many == 1 else f"{many:,} cells"
+        lines.append(f"--missing {encoding.missing} filled {cells} ({share:.2g} %) of {shown}")
+    before = encoding.summed - encoding.final
+    if abs(encoding.final) > 3 * encoding.peak > 0 and abs(encoding.final / before - 1) < 0.01:
+        total = (
+            f"the last {encoding.target} ({encoding.final:,.6g}) is about the sum of all before it"
+        )
+        lines.append(f"{total}: if it is a total, delete that row")
     if not binary and encoding.distinct == {0.0, 1.0}:
         lines.append(f"{encoding.target} is 0 or 1 in all rows: --binary forecasts probabilities")
     elif not binary and len(encoding.distinct) == 1 and encoding.outcomes > 1:

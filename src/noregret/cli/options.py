@@ -50,7 +50,7 @@ Options: TypeAlias = dict[str, Value]
 F = TypeVar("F", bound=Callable[..., object])
 SOURCE = (
     *("data", "format", "delimiter", "names", "query", "missing_words", "text", "skip_bad"),
-    *("encoding", "decimal", "thousands", "date_format"),
+    *("encoding", "decimal", "thousands", "date_format", "skip_lines"),
 )
 ENCODING = (
     *("target", "features", "drop", "time", "calendar", "missing", "max_features", "max_values"),
@@ -201,7 +201,12 @@ data_options = _together(
     click.option("--delimiter", metavar="C", help="Of CSV: , ; | tab space. Else found out."),
     click.option("--decimal", metavar="C", help="Decimal mark of numbers: . or , Else found out."),
     click.option("--thousands", metavar="C", help="Mark between thousands: , . or ' for 1'000."),
-    click.option("--date-format", metavar="F", help="d/m/Y, m/d/Y, d.m.Y H:M, %d %b %Y, s, ms."),
+    click.option(
+        "--date-format",
+        metavar="F",
+        help="d/m/Y, m/d/Y, d.m.y (year of two digits), d.m.Y H:M, %d %b %Y, s, ms.",
+    ),
+    counted("--skip-lines", 0, 0, "Lines above the header of a CSV."),
     click.option("--encoding", metavar="NAME", help="Of text, if not UTF-8: cp1252, latin-1, ..."),
     click.option("--names", type=Listed(), help="Column names of a CSV without a header."),
 )

@@ -282,7 +282,7 @@ class Session:
 
     def _write(self, output: Output, piece: Piece, played: list[Played]) -> None:
         columns: dict[str, Written] = {self.reading.unit: piece.places + self.shift}
-        if self.encoding.time is not None and piece.times is not None:
+        if piece.times is not None:
             columns["time"] = piece.times
         columns["y"] = piece.y
         if len(played) == 1:
@@ -309,6 +309,8 @@ class Session:
         about["rows"] = f"{self.rows:,}"
         if reading.bad:
             about["left out"] = f"{reading.bad:,} bad {reading.unit}s, the first: {reading.first}"
+        if said := notes(self.encoding, reading, binary=self.players[0].binary):
+            about["notes"] = "\n".join(said)
         learners = [player.learner for player in self.players]
         ours = [one for one in learners if hasattr(one, "get_params")]
         about["learners"] = "\n".join(" ".join(repr(one).split()) for one in ours)
@@ -323,6 +325,7 @@ class Session:
                 target=self.encoding.target,
                 features=list(self.encoding.slots),
                 strict=bool(self.steps),
+                told=self.encoding.clock.again,
             )
         except InputError as wrong:
             known = getattr(player.learner, "known", None)
@@ -332,6 +335,11 @@ class Session:
                 f"--known {','.join(known)}: {self.reading.name} must end with {self.steps} rows "
                 "that have it and no outcome; without --known its last value is used"
             ) from wrong
+        if self.encoding.clock.utc:  # times of UTC are written as such
+            found.coming = [
+                replace(one, at=one.at if "+" in one.at else f"{one.at}+00:00")
+                for one in found.coming
+            ]
         found.is_file = not self.source.live and not self.source.database
         return found
 

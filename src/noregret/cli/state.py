@@ -141,7 +141,7 @@ def _style(kept: list[str]) -> Style:
 
 def _styled(style: Style) -> list[str]:
     if isinstance(style, Numbers):
-        return ["numbers", style.decimal, style.thousands]
+        return ["numbers", style.decimal, style.thousands, *filter(None, [style.unit])]
     return ["dates", style.form, style.other]
 
 

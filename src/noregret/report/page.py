@@ -52,6 +52,7 @@ SECTIONS = (
     ("weights", "Weights of experts", "Whom the pool trusted: the weights add up to 1."),
     ("leverage", "How new was this input", LEVERAGE),
 )
+RELIABLE = "Of the rows that were given 70 %, do 70 % have the outcome 1? Likewise for every share."
 WORDS = "Both sides of every theorem with the numbers of these rows, and what it assumes."
 
 
@@ -92,8 +93,10 @@ def page(
         raise InputError("runs is empty: give at least one recording")
     runs = sorted(runs, key=lambda run: run.paid if run.paid == run.paid else float("inf"))
     drawn = charts(runs)
+    leads = {"calibration": RELIABLE} if runs[0].binary else {}
     sections = {
-        (key, head): section(key, head, lead, _figures(key, drawn)) for key, head, lead in SECTIONS
+        (key, head): section(key, head, leads.get(key, lead), _figures(key, drawn))
+        for key, head, lead in SECTIONS
     }
     proofs = "".join(map(words.certificates, runs))
     sections["proofs", "In words"] = section("proofs", "The certificates in words", WORDS, proofs)

@@ -40,6 +40,8 @@ def headline(found: Summary) -> str:
     best, skill = found.best, found.skill
     if best is None or skill != skill or not found.errors:
         return f"Too few rows to compare the forecast of {found.target} with naive ones."
+    if found.binary:
+        return _labelled(found, skill)
     rmse = number(found.errors[0].rmse)
     if skill > 0.0:
         return (
@@ -52,7 +54,41 @@ def headline(found: Summary) -> str:
     )
 
 
+def _labelled(found: Summary, skill: float) -> str:
+    """The verdict on probabilities."""
+    ours, share = (number(one.log_loss) for one in found.errors[:2])
+    if skill > 0.0:
+        return (
+            f"The probabilities of {found.target} have a log loss of {ours}, {100 * skill:.0f} % "
+            f"less than the share so far ({share})."
+        )
+    return (
+        f"The share so far is better: its log loss is {share}, that of these probabilities of "
+        f"{found.target} {ours}."
+    )
+
+
+def _scores(found: Summary) -> str:
+    """How good probabilities are, beside those of naive forecasts."""
+    rows = [("this forecast", found.errors[0]), *((one.name, one) for one in found.errors[1:])]
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{_finite(one.log_loss)}</td>'
+        f"<td>{number(one.rmse**2)}</td><td>{100 * one.right:.1f} %</td></tr>"
+        for name, one in rows
+    )
+    area = ""
+    if found.auc == found.auc:
+        area = f"<p>AUC {found.auc:.3f}: the chance that a 1 was given more than a 0.</p>"
+    return _table(("one step ahead", "log loss", "Brier", "right"), body) + area
+
+
+def _finite(value: float) -> str:
+    return number(value) if math.isfinite(value) else "-"
+
+
 def _errors(found: Summary) -> str:
+    if found.binary:
+        return _scores(found)
     ahead = "one step ahead" if found.horizon == 1 else f"{found.horizon} steps ahead"
     rest = sorted(found.errors[1:], key=lambda one: (one.rmse != one.rmse, one.rmse))
     rows = [("this forecast", found.errors[0]), *((one.name, one) for one in rest)]

@@ -31,7 +31,8 @@ def facts(about: Mapping[str, str]) -> str:
 def summary(runs: Sequence[Recording]) -> str:
     """One line per learner, with its main certificate."""
     kind = "log loss" if runs[0].binary else "square loss"
-    head = ("learner", "RMSE", kind, "theorem's loss", "best in hindsight", "bound", "slack")
+    error = "Brier" if runs[0].binary else "RMSE"
+    head = ("learner", error, kind, "theorem's loss", "best in hindsight", "bound", "slack")
     body = []
     for k, run in enumerate(runs):
         found, sides = run.certificates(), ["-"] * 4
@@ -47,7 +48,7 @@ def summary(runs: Sequence[Recording]) -> str:
         small = f"{theorem}, {run.rounds:,} rounds"
         row = [f'<th scope="row"><i class="key c{k % 8}"></i>{escape(run.name)} {verdict}']
         row.append(f"<small>{escape(small)}</small></th>")
-        cells = [number(run.rmse), number(run.paid), *sides]
+        cells = [number(run.rmse**2 if run.binary else run.rmse), number(run.paid), *sides]
         row += [f"<td>{cell}</td>" for cell in cells]
         body.append(f"<tr>{''.join(row)}</tr>")
     names = "".join(f'<th scope="col">{name}</th>' for name in head)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence, Sized
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +33,7 @@ __all__ = ["Guarantee", "Interval", "Next", "Summary", "summarise", "when"]
 
 DAYS = {"15 min": 96, "30 min": 48, "1 h": 24, "1 day": 7}
 """How many steps people ask for at a frequency."""
+LABELS = ("share so far", "last label")  # the naive forecasts of labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +125,30 @@ class Summary:
 
     @property
     def best(self) -> Errors | None:
-        """The best naive forecast, or of those that are merged."""
+        """The best naive forecast, or of those that are merged; of labels, the share so far."""
+        if self.binary:
+            return self.errors[1] if len(self.errors) > 1 else None
         naive = [one for one in self.errors[1:] if one.rmse == one.rmse]
         return min(naive, key=lambda one: one.rmse, default=None)
 
     @property
     def skill(self) -> float:
-        """1 - RMSE / RMSE of the best naive forecast; NaN where nothing can be said."""
+        """1 - RMSE / RMSE of the best naive forecast; NaN where nothing can be said.
+
+        Of probabilities: 1 - log loss / log loss of the share so far.
+        """
         best = self.best
+        if self.binary:
+            share = best.log_loss if best else math.nan
+            return 1.0 - self.errors[0].log_loss / share if share > 0.0 else math.nan
         return 1.0 - self.errors[0].rmse / best.rmse if best and best.rmse > 0.0 else math.nan
 
     def to_dict(self) -> Json:
         """Plain Python, for JSON: what is not finite is None."""
         found = asdict(self)
         found["skill"] = self.skill
+        for one in found["errors"] if self.binary else ():
+            one["brier"] = one["rmse"] ** 2
         if self.guarantee is not None:
             found["guarantee"]["within"] = self.guarantee.within
         plain: Json = _plain(found)
@@ -153,10 +164,17 @@ def _plain(value: object) -> Any:
 
 
 def summarise(
-    player: Player, *, data: str, target: str, features: Sequence[str], strict: bool = False
+    player: Player,
+    *,
+    data: str,
+    target: str,
+    features: Sequence[str],
+    strict: bool = False,
+    told: int = 0,
 ) -> Summary:
     """What came of a player's run.
 
+    told : rows whose time had come before, as far as that is said elsewhere.
     strict : next steps need the features that are said to be known; else these are held.
     """
     beside, inner = player.baselines, within(player.learner)
@@ -174,8 +192,11 @@ def summarise(
         errors=beside.errors(),
         stretch=f"last {beside.stretch:,} rows",
     )
+    if player.binary:
+        names = dict(zip((one.name for one in found.errors[1:]), LABELS))
+        found.errors = [replace(one, name=names.get(one.name, one.name)) for one in found.errors]
     if isinstance(player.learner, Forecaster):
-        _of_series(found, player.learner, player, strict=strict)
+        _of_series(found, player.learner, player, strict=strict, told=told)
     found.bands = [_counted(one) for one in player.covering if one.finite]
     if found.bands:
         found.intervals = max(found.bands, key=lambda one: one.asked)
@@ -205,7 +226,9 @@ def _lags(learner: object) -> tuple[int, ...]:
     return tuple(lag + learner.horizon - 1 for lag in learner.lags)
 
 
-def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: bool) -> None:
+def _of_series(
+    found: Summary, learner: Forecaster, player: Player, *, strict: bool, told: int
+) -> None:
     """What a Forecaster knows: the grid of times, errors at its horizon, intervals, next steps."""
     facts = learner.facts()
     found.every = "" if facts.every == "row" else facts.every
@@ -214,8 +237,9 @@ def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: b
     found.gaps = facts.gaps
     found.learned = facts.rows if facts.rows > found.rows + facts.skipped else 0
     found.calendar, found.lags = facts.calendar, facts.lags
-    if facts.skipped:
-        found.warnings.append(f"{facts.skipped:,} rows repeat a time that was learned: left out")
+    if facts.skipped > told:
+        rows = "1 row repeats" if facts.skipped == 1 else f"{facts.skipped:,} rows repeat"
+        found.warnings.append(f"{rows} a time that was learned: left out")
     if facts.irregular:
         found.warnings.append(
             'times are irregular: rows are counted; --every "15 min" puts them on a grid'

@@ -71,6 +71,7 @@ class Source:
     decimal: str | None = None
     thousands: str | None = None
     date_format: str | None = None
+    skip_lines: int = 0  # above the header of CSV
 
     @property
     def database(self) -> str | None:
@@ -107,6 +108,7 @@ class Source:
             words=frozenset((*WORDS, *self.missing_words)),
             kinds=dict.fromkeys(self.text, "text"),
             declared=self._declared(),
+            skip_lines=self.skip_lines,
         )
 
     def _declared(self) -> Declared:

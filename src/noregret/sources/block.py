@@ -110,6 +110,10 @@ class Reading:
     kinds: dict[str, str] = field(default_factory=dict)
     wanted: frozenset[str] | None = None  # columns that are read; None: all
     names: list[str] = field(default_factory=list)  # all columns
+    delimiter: str = ""  # of CSV
+    skip_lines: int = 0  # above the header of CSV
+    header: str = ""  # where it seems to be, if not where it was looked for, and the remedy
+    empty: frozenset[str] = frozenset()  # columns without a value in the whole sample
     declared: Declared = field(default_factory=Declared)  # what was said about columns
     styles: dict[str, Style] = field(default_factory=dict)  # where a kind is written in its own way
     found: dict[str, Found] = field(default_factory=dict)  # what a sample says of columns
@@ -160,10 +164,11 @@ class Reading:
         for i, name in enumerate(names):
             if not name:
                 where = "" if number is None else " of the header"
-                raise self.fail(f"column {i + 1}{where} has no name", number)
+                raise self.fail(f"column {i + 1}{where} has no name{self.header}", number)
             if name in self.names[:i]:
                 first = self.names.index(name) + 1
                 complaint = f"columns {first} and {i + 1} are both called {abbreviated(name)}"
+                complaint += self.header
                 raise self.fail(complaint, number)
 
     def _name_edges(self, names: list[str]) -> None:
@@ -196,7 +201,9 @@ class Reading:
                 if not self.missing(value):
                     cells[names[j]].append((place, value))
         texts = {n: c for n, c in cells.items() if all(isinstance(v, str) for _, v in c)}
-        for name, found in survey(texts, self.declared, typed=typed).items():
+        for name, found in survey(
+            texts, self.declared, typed=typed, delimiter=self.delimiter
+        ).items():
             self.take(name, found)
         if undecided := [n for n in texts if n in self.found and self.found[n].open_order]:
             more = {n: [text for _, text in texts[n]] for n in undecided}
@@ -311,12 +318,24 @@ class Reading:
             except ValueError as refused:
                 for column in inferred:  # nothing is inferred from a bad row
                     del self.kinds[column]
-                self.skip(place, f"{refused}{self._remedy(name, value, typed=typed)}", name)
+                if self._worded(names, row):
+                    self.skip(place, "no number in this row (units?): --skip-bad 1 leaves it out")
+                else:
+                    self.skip(place, f"{refused}{self._remedy(name, value, typed=typed)}", name)
                 return None
         return taken
 
+    def _worded(self, names: Sequence[str], row: Sequence[object]) -> bool:
+        """Whether a row has words in all columns of numbers and times that it has a cell in."""
+        used = [n for n in names if self.kinds.get(n) in (NUMBER, TIME)]
+        cells = [c.strip() for n, c in zip(names, row) if n in used and isinstance(c, str)]
+        filled = [cell for cell in cells if not self.missing(cell)]
+        return len(filled) > 1 and not any(re.search(r"\d{2}|^\W*\d", cell) for cell in filled)
+
     def _remedy(self, name: str, value: object, *, typed: bool) -> str:
         """What helps against a value that does not fit its column."""
+        if self.kinds.get(name) == TIME:
+            return "; --skip-bad 1 leaves the row out"
         if not isinstance(value, str) or self.kinds.get(name, NUMBER) != NUMBER or typed:
             return ""
         if NUMERIC.fullmatch(value):

@@ -83,7 +83,7 @@ def dated(block: Block, time: str, reading: Reading) -> Block:
             keep[i] = False
             gap = value is None or value != value  # NaN
             said = "the time is missing" if gap else f"{abbreviated(value)} is not a time"
-            reading.skip(int(block.places[i]), said, time)
+            reading.skip(int(block.places[i]), f"{said}; --skip-bad 1 leaves the row out", time)
     return block if keep.all() else block.kept(keep)
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "Numbers",
     "kind_of_text",
     "numbers_like",
+    "unit_in",
 ]
 
 NUMBER, TEXT, TIME, OTHER = "number", "text", "time", "other"
@@ -37,22 +38,32 @@ MARKED = re.compile(
     r"[+-]?\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?"
 )  # perhaps with marks in it
 
+WITH_UNIT = re.compile(
+    r"([+-]?\d[\d.,']*)[ \u00a0\u202f]?"
+    r"([^\W\d_]{1,8}\d?(?:/[^\W\d_]{1,8}\d?)?|[%\u2030$\u20ac\u00a3\u00b0][A-Z]?)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """How the numbers of a column are written.
+    """How the numbers of a column are written, perhaps with one unit after them all.
 
     >>> Numbers(",", ".").read("1.234,5")
     1234.5
-    >>> Numbers(",", ".").read("12.34,5") is None
-    True
+    >>> Numbers(",", ".").read("12.34,5") is None, Numbers(unit="kW").read("1.5 kW")
+    (True, 1.5)
     """
 
     decimal: str = "."
     thousands: str = ""
+    unit: str = ""
 
     def read(self, text: str) -> float | None:
         """The number in a text; None if there is none."""
+        if self.unit:
+            if not text.endswith(self.unit):
+                return None
+            text = text.removesuffix(self.unit).rstrip()
         if not _pattern(self.decimal, self.thousands).fullmatch(text):
             return None
         if self.thousands:
@@ -61,6 +72,10 @@ class Numbers:
 
     def read_all(self, texts: list[str]) -> list[float] | None:
         """The numbers in many texts; None if one of them has none."""
+        if self.unit:
+            read = [self.read(text) for text in texts]
+            found = [value for value in read if value is not None]
+            return found if len(found) == len(texts) else None
         lines = "\n".join(texts)
         if lines.count("\n") != len(texts) - 1 or not _lines(
             self.decimal, self.thousands
@@ -77,7 +92,7 @@ class Numbers:
     @property
     def example(self) -> str:
         """A number as the column has it."""
-        return f"1{self.thousands}234{self.decimal}5"
+        return f"1{self.thousands}234{self.decimal}5{self.unit and ' '}{self.unit}"
 
 
 STYLES = (
@@ -116,6 +131,16 @@ def numbers_like(texts: list[str]) -> list[Numbers]:
         if None not in values:
             found.setdefault(tuple(v for v in values if v is not None), style)
     return list(found.values())
+
+
+def unit_in(text: str) -> tuple[str, str] | None:
+    """A number and the unit after it; None if there are not both.
+
+    >>> unit_in("16.8 m/s"), unit_in("12%"), unit_in("red"), unit_in("7")
+    (('16.8', 'm/s'), ('12', '%'), None, None)
+    """
+    found = WITH_UNIT.fullmatch(text)
+    return (found[1], found[2]) if found else None
 
 
 def kind_of_text(value: str) -> str:

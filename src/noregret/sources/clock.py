@@ -46,6 +46,9 @@ class Clock:
     places: dict[float, str] = field(default_factory=dict)  # where they first came in this run
     skipped: int = 0  # late rows that were left out in this run
     first: str = ""  # the place of the first late row in this run
+    again: int = 0  # rows of this run whose time, or a later one, had come,
+    again_at: str = ""  # the first of them,
+    far: bool = False  # and whether one was more than an hour late
     ahead: list[Passed] = field(default_factory=list)  # after the last outcome: nothing is learned
 
     def memory(self) -> Json:
@@ -131,6 +134,12 @@ class Clock:
             step, known = step[1:], known[1:]
         self.backward += int((step < 0.0).sum())
         self.repeated += int((step == 0.0).sum())
+        if (late := step <= 0.0).any():
+            k = int(known[int(np.argmax(late))])
+            shown = str(times[k]).replace("T", " ")
+            self.again_at = self.again_at or f"{shown} in {reading.unit} {int(places[k]):,}"
+            self.again += int(late.sum())
+            self.far = self.far or bool((step < -HOUR).any())
         values, first, counts = np.unique(step, return_index=True, return_counts=True)
         for k in np.argsort(first).tolist():
             size = float(values[k])
@@ -140,6 +149,11 @@ class Clock:
         if self.last is None or at.max() >= self.last:
             self.last = float(at.max())
             self.shown = str(times[int(np.flatnonzero(seconds == self.last)[-1])])
+
+    @property
+    def utc(self) -> bool:
+        """Whether the last time was written as UTC's: 12:00Z, 12:00+00:00."""
+        return self.shown.endswith(("Z", "+00:00"))
 
     @property
     def every(self) -> float:
@@ -153,13 +167,20 @@ class Clock:
             return {}
         return {size: n for size, n in self.steps.items() if size > 1.5 * self.every}
 
-    def said(self) -> list[str]:
-        """What is worth knowing about the times."""
+    def said(self, *, series: bool = False) -> list[str]:
+        """What is worth knowing about the times; of each that comes twice, a series keeps one."""
         lines = []
-        if self.backward:
-            lines.append(f"times go back in {self.backward:,} of {self.rows:,} rows: is it sorted?")
-        if self.repeated:
-            lines.append(f"{self.repeated:,} of {self.rows:,} rows have the time of a row before")
+        if 0 < self.again <= self.rows / 100 and not self.far:
+            come = "1 time comes" if self.again == 1 else f"{self.again:,} times come"
+            kept = "the first is kept" if series else "both are learned"
+            lines.append(f"{come} twice, {self.again_at} (clock change?): {kept}")
+        else:
+            if self.backward:
+                back = f"times go back in {self.backward:,} of {self.rows:,} rows"
+                lines.append(f"{back}: is it sorted?")
+            if self.repeated:
+                again = f"{self.repeated:,} of {self.rows:,} rows"
+                lines.append(f"{again} have the time of a row before")
         if gaps := self.gaps:
             many, lost = (
                 sum(gaps.values()),
@@ -174,7 +195,8 @@ class Clock:
                 "lags count rows"
             )
         if self.skipped:
-            lines.append(f"{self.skipped:,} late rows left out, the first {self.first}")
+            late = "1 late row" if self.skipped == 1 else f"{self.skipped:,} late rows"
+            lines.append(f"{late} left out, the first {self.first}")
         return lines
 
 

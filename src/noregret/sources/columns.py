@@ -26,10 +26,16 @@ def absent(name: str, names: Sequence[str], reading: Reading) -> SourceError:
     known = ", ".join(names)
     known = known if len(known) <= SHOWN else f"{known[:SHOWN]}..."
     said = f"there is no column {abbreviated(name)}"
-    if len(names) == 1 and (found := next((d for d in DELIMITERS if d in names[0]), None)):
+    if (
+        not reading.header
+        and len(names) == 1
+        and (found := next((d for d in DELIMITERS if d in names[0]), None))
+    ):
         shown = "tab" if found == "\t" else found
         only = abbreviated(names[0])
         return reading.fail(f"{said}; the only one is {only}: try --delimiter '{shown}'")
+    if reading.header:
+        return reading.fail(f"{said}{reading.header}")
     if looks_like_data(names):
         return reading.fail(
             f"{said}; the first line looks like a row ({known}): name the columns with --names"
@@ -43,6 +49,8 @@ def check_target(block: Block, target: str, reading: Reading) -> None:
     kinds = block.kinds
     if kinds.get(target, NUMBER) == NUMBER:
         return
+    if asked := reading.undecided(target):
+        raise reading.fail(f"column {abbreviated(target)}: {asked}")
     values = block.columns[target]
     row = next((i for i, v in enumerate(values) if v is not None), None)
     shown = "" if row is None else f" ({abbreviated(values[row])} in it)"

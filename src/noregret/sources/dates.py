@@ -1,7 +1,8 @@
 """Dates and times in the common forms, made ISO 8601: 31.12.2024 13:45, 12/31/2024 1:45 PM, ...
 
 Whether 03/04/2024 is in March or in April no reader can know: the order of a column is decided by
-all cells of a sample, and stays open where none of them has a day beyond 12.
+all cells of a sample, and stays open where none of them has a day beyond 12.  A year of two digits
+comes last if there are fewer different ones than days; 69 to 99 are of the last century.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from functools import lru_cache
 
 from noregret.sources.cells import ISO
 
-__all__ = ["EPOCHS", "Dates", "clock_of", "dates_like", "epoch_like", "format_of"]
+__all__ = ["EPOCHS", "SHORT_YEAR", "Dates", "clock_of", "dates_like", "epoch_like", "format_of"]
 
 CLOCK = (
     r"(?:(?:T|,? +)(?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?P<F>[.,]\d{1,6})?)?"
     r"(?: ?(?P<P>[AaPp])\.?[Mm]\.?)?(?P<Z> ?(?:Z|UTC|[+-]\d\d:?\d\d))?)?"
 )
-DAY_FIRST = re.compile(r"(?P<a>\d{1,2})(?P<sep>[./-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})" + CLOCK)
+DAY_FIRST = re.compile(
+    r"(?P<a>\d{1,2})(?P<sep>[./-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4}|\d\d)" + CLOCK
+)
+SHORT_YEAR = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d\d)(?!\d)")
 YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<sep>[./-])(?P<a>\d{1,2})(?P=sep)(?P<b>\d{1,2})" + CLOCK)
 PLAIN = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")  # a time of day as ISO 8601 has it
 ORDERS = ("Ymd", "dmY", "mdY")
@@ -85,7 +89,10 @@ def _ordered(text: str, order: str) -> str | None:
     if half and not 1 <= hour <= 12:
         return None
     hour = hour % 12 + 12 * (half == "P") if half else hour
-    date = f"{found['y']}-{int(found[month]):02d}-{int(found[day]):02d}"
+    year = (
+        found["y"] if len(found["y"]) == 4 else f"{'20' if found['y'] < '69' else '19'}{found['y']}"
+    )
+    date = f"{year}-{int(found[month]):02d}-{int(found[day]):02d}"
     if found["H"] is None:
         datetime.fromisoformat(date)  # the 31st of February is none
         return date
@@ -125,6 +132,10 @@ def dates_like(texts: Iterable[str]) -> Dates | None:
     if 2 * fits[best] < len(held) + (readers[best].read(held[0]) is None if held else 1):
         return None
     tie = best == "dmY" and fits["mdY"] == fits["dmY"] and not any("." in t[:3] for t in held)
+    if best in ("dmY", "mdY") and (short := [m for m in map(SHORT_YEAR.match, held) if m]):
+        day = 1 if best == "dmY" else 3
+        if len({m[4] for m in short}) >= len({m[day] for m in short}):  # the year may come first
+            return Dates("dmY", "mdY") if all(":" in text for text in held) else None
     # Where day and month are the same in every text there is nothing to decide.
     differ = any(readers["dmY"].read(text) != readers["mdY"].read(text) for text in held)
     return Dates(best, "mdY" if tie and differ else "")
@@ -152,8 +163,8 @@ def format_of(given: str) -> Dates:
     if given in WORDS:
         return Dates(WORDS[given])
     letters = re.sub(r"%(.)", r"\1", given)
-    day = re.fullmatch(r"([dmY])([./-])([dmY])\2([dmY])([ T]H:M(:S)?)?", letters)
-    if day and (order := day[1] + day[3] + day[4]) in ORDERS:
+    day = re.fullmatch(r"([dmY])([./-])([dmY])\2([dmYy])([ T]H:M(:S)?)?", letters)
+    if day and (order := day[1] + day[3] + day[4].replace("y", "Y")) in ORDERS:
         return Dates(order)
     made = given if "%" in given else re.sub(r"[A-Za-z]", lambda m: LETTERS.get(m[0], "?"), given)
     try:
@@ -163,6 +174,7 @@ def format_of(given: str) -> Dates:
         made = "?"
     if "?" in made or "%" not in made:
         raise ValueError(
-            f"--date-format {given}: give d/m/Y, m/d/Y, d.m.Y H:M, Y-m-d, %d %b %Y, iso, s or ms"
+            f"--date-format {given}: give d/m/Y, m/d/Y, d.m.y, d.m.Y H:M, Y-m-d, %d %b %Y, iso, s "
+            "or ms"
         )
     return Dates(made)

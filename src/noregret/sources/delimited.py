@@ -15,7 +15,7 @@ from types import ModuleType
 import numpy as np
 
 from noregret.sources.block import ISO, NUMBER, TIME, Block, Column, Reading
-from noregret.sources.dialect import DELIMITERS, SHOWN, delimiter_of
+from noregret.sources.dialect import DELIMITERS, SHOWN, delimiter_of, looks_like_data
 from noregret.sources.lines import LONGEST, Lines, breaks_in
 from noregret.sources.parser import polars_for
 from noregret.sources.survey import rows_of
@@ -60,10 +60,12 @@ def look(
     held: list[Lines] = []
     size, first = 0, 0  # bytes of rows; the line of the header
     header = "" if names is None else None
+    skipped = 0  # lines above the header
     for lines, start, count in blocks:
         text, number, breaks = lines, start, count
         if header == "":
-            header, text, number = _header(lines, start)
+            text, number, skipped = _below(lines, start, skipped, reading.skip_lines)
+            header, text, number = _header(text, number)
             breaks = breaks_in(text, quoted=True)
             first = number - 1
         if text:
@@ -76,14 +78,17 @@ def look(
     begin = b"".join(text for text, _, _ in held)[: max(sample, 1 << 12)]
     if header is not None:
         shown = begin[: 1 << 16].decode(errors="replace").splitlines()
+        reading.header = _elsewhere(header, shown[:SHOWN], first)
         delimiter = delimiter or delimiter_of(header, shown[:SHOWN])
         names = _names(header, delimiter, first, reading)
     elif delimiter is None:
         delimiter = delimiter_of(",".join(names or ()), ()) if not begin else _guess(begin, names)
-    reading.names = list(names or ())
+    reading.names, reading.delimiter = list(names or ()), delimiter
     if held:
         # Lone carriage returns make many rows of a line; what is bad is told when it is read.
         _infer_kinds(begin, reading, delimiter, reading.names)
+        if sample:
+            reading.empty = frozenset(n for n in reading.names if n not in reading.kinds)
     return chain(held, blocks), reading.names, delimiter
 
 
@@ -110,6 +115,30 @@ def _guess(begin: bytes, names: Sequence[str] | None) -> str:
     line = begin.partition(b"\n")[0].decode(errors="replace")
     wanted = len(names or ()) - 1
     return next((d for d in DELIMITERS if wanted and line.count(d) == wanted), ",")
+
+
+def _below(lines: bytes, number: int, skipped: int, skip: int) -> tuple[bytes, int, int]:
+    """What is below the lines to skip, the number of its first line, and how many were skipped."""
+    while lines and skipped < skip:
+        lines = lines.partition(b"\n")[2]
+        number, skipped = number + 1, skipped + 1
+    return lines, number, skipped
+
+
+def _elsewhere(header: str, lines: Sequence[str], first: int) -> str:
+    """Where the header seems to be: a line with more cells than this one, as many as the next."""
+    for delimiter in DELIMITERS:
+        given, *rows = [[c.strip() for c in line.split(delimiter)] for line in (header, *lines)]
+        named = sum(map(bool, given))
+        for k, (row, *after) in enumerate(zip(rows, rows[1:], rows[2:])):
+            if len(row) > max(named, 1) and all(row) and all(len(r) == len(row) for r in after):
+                place = first + k + 1
+                if not looks_like_data(row):
+                    return (
+                        f"; the header seems to be in line {place}: give --skip-lines {place - 1}"
+                    )
+                break
+    return ""
 
 
 def _header(lines: bytes, number: int) -> tuple[str, bytes, int]:
@@ -231,6 +260,9 @@ def _rows(
             reading.skip(place, "a quote opens in this row and never closes")
             return
         if not row or (len(row) == 1 and not row[0].strip() and len(names) > 1):
+            continue
+        if row[0].strip() == names[0] and [cell.strip() for cell in row] == list(names):
+            reading.skip(place, "this line repeats the header: --skip-bad 1 leaves it out")
             continue
         if len(row) != len(names):
             wanted = f"{len(names)} columns"

@@ -103,7 +103,12 @@ class Encoding:
     met: bool = False  # the target has been there
     rows: int = 0  # that have come in this reading
     outcomes: int = 0  # values of the target
+    summed: float = 0.0  # of the outcomes in this reading,
+    final: float = 0.0  # the last of them,
+    peak: float = 0.0  # and the largest of those before it, without signs
+    filled: dict[str, int] = field(default_factory=dict)  # cells that --missing filled, by column
     distinct: set[float] = field(default_factory=set)  # different ones in this reading, up to 3
+    stamp: str | None = None  # of labels: the column of times, if there is one
     clock: Clock = field(init=False)
 
     def __post_init__(self, late: str) -> None:
@@ -159,6 +164,7 @@ class Encoding:
             assert self.time is not None
             block = dated(block, self.time, reading)
         block, clock, seconds = self._timed(block, reading)
+        self.stamp = clock if self.labels is not None else None
         keep = self._complete(block, used, reading)
         if not keep.all():
             block, seconds = block.kept(keep), seconds[keep]
@@ -200,6 +206,9 @@ class Encoding:
             return block, None, np.zeros(len(block))
         seconds = seconds_of(block.columns[name])
         declared, self.clock.in_order = self.time == name, self.series and not self.counted
+        if self.series and declared and not self.counted and np.isnan(seconds).any():
+            block = dated(block, name, reading)
+            seconds = seconds_of(block.columns[name])
         keep = self.clock.screen(block, name, seconds, reading, declared=declared)
         return (block, name, seconds) if keep.all() else (block.kept(keep), name, seconds[keep])
 
@@ -227,7 +236,11 @@ class Encoding:
             if not len(new):
                 break
             self.distinct.add(float(new[0]))
-        times = None if self.time is None else block.columns.get(self.time)
+        if len(known := y[~np.isnan(y)]):
+            self.peak = max(self.peak, abs(self.final), np.abs(known[:-1]).max(initial=0.0))
+            self.summed, self.final = self.summed + float(known.sum()), float(known[-1])
+        clock = self.time or self.stamp
+        times = None if clock is None else block.columns.get(clock)
         return Piece(Frame(list(self.slots), X), y, block.places, times, edge)
 
     def wanted(self) -> frozenset[str] | None:
@@ -316,6 +329,10 @@ class Encoding:
             return True
         if kinds.get(name) == TIME:
             self.left_out[name] = "holds times, which are not features"
+        elif name in reading.empty and (self.series or self.missing == "refuse"):
+            self.left_out[name] = (
+                "is empty in the first rows" if not reading.complete else "is empty"
+            )
         elif name in reading.unused:
             self.left_out[name] = reading.unused[name]
         elif name in self.ignored:
@@ -395,6 +412,8 @@ class Encoding:
     def _fill(self, X: Matrix, block: Block, name: str) -> None:
         """Write one column's features into X."""
         values, gaps = block.columns[name], block.gaps(name)
+        if gaps is not None and self.missing != SLEEP:
+            self.filled[name] = self.filled.get(name, 0) + int(gaps.sum())
         if isinstance(values, np.ndarray):
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -119,7 +120,7 @@ class Labels:
         if len(seen) > 2:
             raise reading.fail(
                 f"the target {target!r} has {len(seen)} different values ({shown}): "
-                "--binary takes two labels"
+                f"--binary takes two labels{_alike(seen)}"
             )
         yes = [text for text in seen if text.lower() in YES]
         no = [text for text in seen if text.lower() in NO]
@@ -163,8 +164,18 @@ class Labels:
             try:
                 reading.skip(int(block.places[i]), f"{abbreviated(text)} is {pair}", target)
             except SourceError as refused:
-                raise SourceError(f"{refused}: --binary takes two labels") from None
+                alike = _alike([text, *filter(None, (self.zero, self.one))])
+                raise SourceError(f"{refused}: --binary takes two labels{alike}") from None
         return y, keep
+
+
+def _alike(labels: Iterable[str]) -> str:
+    """What helps where labels differ in capitals only."""
+    found: dict[str, str] = {}
+    for label in labels:
+        if (other := found.setdefault(label.lower(), label)) != label:
+            return f"; {other!r} and {label!r} differ in capitals only: write them alike first"
+    return ""
 
 
 def _texts(column: Column) -> list[str | None]:

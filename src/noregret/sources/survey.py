@@ -2,16 +2,19 @@
 
 - a column is numbers, times or text by what most of its values are; the others are bad cells
 - numbers with a comma or marks in them are read as all of them can be; where two readings are
-  possible (1,234), another column decides, or it is left open and the remedy said
+  possible (1,234, or 1.234 in a European file), another column decides, or it is left open and
+  the remedy said
+- numbers that all have one unit after them (15.1 kW) are numbers; different units are left open
 - text of which most values differ (names, comments, identifiers) makes no useful feature
 - a column called time, or declared as one, whose numbers may count seconds from 1970 is times
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noregret.errors import abbreviated
 from noregret.sources.cells import (
@@ -23,8 +26,9 @@ from noregret.sources.cells import (
     Numbers,
     kind_of_text,
     numbers_like,
+    unit_in,
 )
-from noregret.sources.dates import Dates, dates_like, epoch_like
+from noregret.sources.dates import SHORT_YEAR, Dates, dates_like, epoch_like
 
 __all__ = ["CELLS", "ROWS", "Declared", "Found", "Style", "survey"]
 
@@ -33,6 +37,8 @@ CELLS = 100_000  # and cells, though never fewer than
 LEAST = 100  # rows
 MANY = 50  # different values that a text column may have however few rows there are
 FEW = 3  # words for missing that a column of numbers may have
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # 1.517: a thousand, or one and a half?
+SMALL = re.compile(r"[+-]?\d{1,3}")  # whole numbers that would have no mark between thousands
 CALLED_TIME = frozenset(
     (
         "time",
@@ -88,7 +94,9 @@ def rows_of(names: Sequence[str]) -> int:
     return min(ROWS, max(LEAST, CELLS // max(len(names), 1)))
 
 
-def survey(columns: dict[str, Cells], declared: Declared, *, typed: bool) -> dict[str, Found]:
+def survey(
+    columns: dict[str, Cells], declared: Declared, *, typed: bool, delimiter: str = ""
+) -> dict[str, Found]:
     """The columns that have a value; cells are those that are not missing, with their places."""
     found = {
         name: _column(name, cells, declared, typed=typed)
@@ -96,7 +104,7 @@ def survey(columns: dict[str, Cells], declared: Declared, *, typed: bool) -> dic
         if cells
     }
     if not typed and declared.numbers is None:
-        _agree(found, columns)
+        _agree(found, columns, delimiter)
     return found
 
 
@@ -107,16 +115,16 @@ def _column(name: str, cells: Cells, declared: Declared, *, typed: bool) -> Foun
     numbers, most = count[NUMBER], len(cells) / 2
     dates = None
     if numbers < most or declared.time == name:
-        dates = declared.dates if declared.dates and declared.time == name else None
+        dates = declared.dates
+        if dates is not None and declared.time != name:
+            dates = dates if sum(dates.read(text) is not None for text in texts) > most else None
         dates = dates or dates_like(texts)
-        if dates is None and declared.dates is not None:
-            read = sum(declared.dates.read(text) is not None for text in texts)
-            dates = declared.dates if read > most else None
     if dates is not None:
-        return _times(dates, declared, texts)
+        return _times(dates, texts)
     style = declared.numbers
     if numbers < len(cells) and declared.numbers is None and not typed:
         marked = _marked(texts, all_of_them=numbers > most)
+        marked = marked or _with_unit(texts)
         if marked is not None:
             return marked
     word = _word_for_missing(texts, kinds)
@@ -136,16 +144,18 @@ def _kind(text: str, declared: Declared, *, typed: bool) -> str:
     return TEXT if typed and kind == NUMBER else kind
 
 
-def _times(dates: Dates, declared: Declared, texts: list[str]) -> Found:
+def _times(dates: Dates, texts: list[str]) -> Found:
     asked = ""
     if dates.other:
-        if declared.dates is not None and declared.dates.form in (dates.form, dates.other):
-            dates = declared.dates
-        else:
-            pair = "d{0}m{0}Y or m{0}d{0}Y".format("/" if "/" in texts[0] else "-")
+        mark = next(mark for mark in "/-." if mark in texts[0])
+        if SHORT_YEAR.match(texts[0]):
             asked = (
-                f"{abbreviated(texts[0])} has its day first or its month: give --date-format {pair}"
+                "may have its day, month or year first: give --date-format d{0}m{0}y, {us}y{0}m{0}d"
             )
+            asked = asked.format(mark, us=f"m{mark}d{mark}y or " if mark != "." else "or ")
+        else:
+            asked = "has its day first or its month: give --date-format d{0}m{0}Y or m{0}d{0}Y"
+        asked = f"{abbreviated(texts[0])} {asked.format(mark)}"
     plain = dates.form == "iso"
     return Found(TIME, None if plain else dates, open=asked)
 
@@ -163,22 +173,59 @@ def _marked(texts: list[str], *, all_of_them: bool) -> Found | None:
     mixed = f"{len(texts) - rest:,} numbers and {rest:,} text" if rest else ""
     if len(ways) == 1:
         return Found(NUMBER, ways[0], counts=mixed)
-    shown = abbreviated(odd[0])
+    return Found(NUMBER, ways[0], open=_two_ways(odd, ways), counts=mixed)
+
+
+def _two_ways(texts: list[str], ways: list[Numbers]) -> str:
+    if len(ways) < 2:
+        return ""
     comma = f"give --decimal {ways[0].decimal} or --thousands {ways[0].decimal}"
-    return Found(NUMBER, ways[0], open=f"{shown} can be read in two ways: {comma}", counts=mixed)
+    return f"{abbreviated(texts[0])} can be read in two ways: {comma}"
 
 
-def _agree(found: dict[str, Found], columns: dict[str, Cells]) -> None:
+def _with_unit(texts: list[str]) -> Found | None:
+    """A column of numbers with their unit; None if these are codes, such as 7A and 8B."""
+    pairs = [pair for pair in map(unit_in, texts) if pair is not None]
+    units = dict.fromkeys(unit for _, unit in pairs)
+    numbers = [number for number, _ in pairs]
+    if 2 * len(pairs) <= len(texts) or len(units) > FEW:
+        return None
+    plain = all(NUMERIC.fullmatch(number) for number in numbers)
+    ways = [Numbers()] if plain else numbers_like(numbers)
+    if len(units) > 1:
+        measured = len(set(numbers)) > 10 and any("." in n or "," in n for n in numbers)
+        shown = ", ".join(map(repr, units))
+        asked = f"its numbers have different units ({shown}): bring them to one unit first"
+        return Found(TEXT, open=asked) if measured else None
+    if not ways:
+        return None
+    style = replace(ways[0], unit=next(iter(units)))
+    rest = len(texts) - len(pairs)
+    mixed = f"{len(pairs):,} numbers with a unit and {rest:,} other" if rest else ""
+    return Found(NUMBER, style, open=_two_ways(numbers, ways), counts=mixed)
+
+
+def _agree(found: dict[str, Found], columns: dict[str, Cells], delimiter: str) -> None:
     """Let the columns whose decimal mark is certain decide for those where it is not."""
     sure = {one.style for one in found.values() if isinstance(one.style, Numbers) and not one.open}
     commas = any(style.decimal == "," for style in sure if isinstance(style, Numbers))
     points = any(style.thousands == "," for style in sure if isinstance(style, Numbers))
+    plain = {name: _points(columns[name]) for name, one in found.items() if _is_plain(one)}
+    european = delimiter == ";" or any(
+        isinstance(one.style, Dates) and one.style.form == "dmY" for one in found.values()
+    )
+    asked = european and False not in plain.values() and not points
     for name, one in found.items():
         if one.kind != NUMBER:
             continue
-        if one.open and commas != points:
+        if one.open and commas != points and isinstance(one.style, Numbers) and not one.style.unit:
             one.style = Numbers(",", "") if commas else Numbers(".", ",")
             one.open = ""
+        elif asked and not commas and plain.get(name):
+            text = next(text for _, text in columns[name] if "." in text)
+            one.open = (
+                f"{abbreviated(text)} can be read in two ways: give --thousands . or --decimal ."
+            )
         elif one.style is None and commas and not points:
             dotted = [text for _, text in columns[name] if "." in text]
             if dotted and all(Numbers(",", ".").read(text) is not None for text in dotted):
@@ -186,6 +233,21 @@ def _agree(found: dict[str, Found], columns: dict[str, Cells]) -> None:
                     f"{abbreviated(dotted[0])} in a file with decimal commas can be read in two "
                     "ways: give --decimal , and --thousands ."
                 )
+
+
+def _is_plain(one: Found) -> bool:
+    """Whether a column is numbers such as 1234.5, as far as can be seen."""
+    return one.kind == NUMBER and one.style is None
+
+
+def _points(cells: Cells) -> bool | None:
+    """Whether points may be between thousands: True, False if not, None if there is no point."""
+    numbers = [text for _, text in cells if NUMERIC.fullmatch(text)]
+    pointed = [text for text in numbers if "." in text]
+    if not pointed:
+        return None
+    whole = (text for text in numbers if text.lstrip("+-").isdigit())
+    return all(map(GROUPED.fullmatch, pointed)) and all(map(SMALL.fullmatch, whole))
 
 
 def _word_for_missing(texts: list[str], kinds: list[str]) -> bool:
@@ -207,4 +269,5 @@ def _unique(texts: list[str]) -> str:
     different = len(set(texts))
     if different <= max(MANY, len(texts) // 2) or all(ISO.fullmatch(text) for text in texts):
         return ""
-    return f"is text, and {different:,} of {len(texts):,} values differ"
+    short = " (dates? --date-format d.m.y, m/d/y or y/m/d)" * bool(SHORT_YEAR.match(texts[0]))
+    return f"is text, and {different:,} of {len(texts):,} values differ{short}"
