@@ -24,11 +24,16 @@ static std::string_view text_of(nb::handle text) {
     return {data, std::size_t(size)};
 }
 
+// Texts lie anywhere in memory: ask for one before its turn.
+static void ask_ahead(const nb::list& all, Size t) {
+    constexpr Size AHEAD = 16;
+    if (t + AHEAD < Size(all.size())) __builtin_prefetch(PyList_GET_ITEM(all.ptr(), t + AHEAD));
+}
+
 // Whether all are texts that an index can hold, and nothing but texts.
 static bool all_texts(nb::list all) {
-    constexpr Size AHEAD = 16;  // texts lie anywhere in memory
     for (Size t = 0, n = Size(all.size()); t < n; ++t) {
-        if (t + AHEAD < n) __builtin_prefetch(PyList_GET_ITEM(all.ptr(), t + AHEAD));
+        ask_ahead(all, t);
         PyObject* text = PyList_GET_ITEM(all.ptr(), t);
         if (!PyUnicode_CheckExact(text)) return false;
         if (PyUnicode_IS_ASCII(text) && !(PyUnicode_GET_LENGTH(text) >> keys::LONGEST)) continue;
@@ -42,14 +47,21 @@ static bool all_texts(nb::list all) {
 using Numbers = keys::Index<keys::Numbers>;
 using Texts = keys::Index<keys::Texts>;
 
-// The slot of every key, of which there are n: `key(t)`.
+// The slot of every key, of which there are n: `key(t)`, asked for once, and its place in the table before its turn.
 template <class Index, class Read>
 static nb::object slots_of(Size n, Read key, Index& index, bool give) {
+    constexpr Size AHEAD = 8;
+    typename Index::Key held[AHEAD];
+    std::uint64_t hashes[AHEAD];
     std::int64_t* slots;
     nb::object found = whole_numbers(n, slots);
-    for (Size t = 0; t < n; ++t) {
-        if (t + 8 < n) index.prefetch(key(t + 8));
-        slots[t] = give ? index.give(key(t)) : index.find(key(t));
+    for (Size t = 0; t < n + AHEAD; ++t) {
+        Size s = t % AHEAD;
+        if (t >= AHEAD)
+            slots[t - AHEAD] = give ? index.give(held[s], hashes[s]) : index.find(held[s], hashes[s]);
+        if (t >= n) continue;
+        held[s] = key(t), hashes[s] = keys::hashed(held[s]);
+        index.prefetch(hashes[s]);
     }
     return found;
 }
@@ -63,6 +75,11 @@ static nb::object hashes(const Index& index, Whole slots) {
     for (Size t = 0; t < slots.n; ++t)
         to[t] = std::int64_t(keys::hashed(index.at(keys::Slot(slots[t]))) >> 1);
     return found;
+}
+
+static nb::object slots_of(nb::list all, keys::Index<keys::Texts>& index, bool give) {
+    Size n = Size(all.size());
+    return slots_of(n, [&](Size t) { return ask_ahead(all, t), text_of(all[std::size_t(t)]); }, index, give);
 }
 
 // Slots that have a key, in their order.
@@ -143,10 +160,10 @@ void bind_fleet(nb::module_& m) {
     nb::class_<Texts>(f, "Texts")
         .def(nb::init<>())
         .def("find", [](Texts& index, nb::list all) {
-            return slots_of(Size(all.size()), [&](Size t) { return text_of(all[std::size_t(t)]); }, index, false);
+            return slots_of(all, index, false);
         }, nb::sig("def find(self, keys: list[str], /) -> Integers"))
         .def("give", [](Texts& index, nb::list all) {
-            return slots_of(Size(all.size()), [&](Size t) { return text_of(all[std::size_t(t)]); }, index, true);
+            return slots_of(all, index, true);
         }, nb::sig("def give(self, keys: list[str], /) -> Integers"))
         .def("keys", [](const Texts& index, Whole slots) {
             check(index, slots);

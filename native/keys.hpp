@@ -74,23 +74,23 @@ class Index {
     std::size_t slots() const { return kept_.size(); }  // those that are free too
     Key at(Slot slot) const { return kept_.at(slot); }
 
-    // The slot of a key; -1 if it has none.
-    Size find(Key key) const {
+    // The slot of a key, given its hash; -1 if it has none.
+    Size find(Key key, std::uint64_t hash) const {
         if (table_.empty()) return -1;
-        for (std::size_t i = hashed(key) & mask();; i = (i + 1) & mask()) {
+        for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
             if (table_[i] == 0) return -1;
             if (kept_.at(table_[i] - 1) == key) return Size(table_[i] - 1);
         }
     }
 
     // Where a search for it begins: for whoever looks up many keys one after the other.
-    void prefetch(Key key) const {
-        if (!table_.empty()) __builtin_prefetch(&table_[hashed(key) & mask()]);
+    void prefetch(std::uint64_t hash) const {
+        if (!table_.empty()) __builtin_prefetch(&table_[hash & mask()]);
     }
 
     // The slot that it has, or is given now.
-    Size give(Key key) {
-        Size found = find(key);
+    Size give(Key key, std::uint64_t hash) {
+        Size found = find(key, hash);
         if (found >= 0) return found;
         if (kept_.size() >= MOST) throw std::length_error("keys");
         if (4 * (size() + 1) > 3 * table_.size()) spread(table_.empty() ? 16 : 2 * table_.size());
