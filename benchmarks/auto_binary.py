@@ -1,13 +1,16 @@
 """AutoClassifier, without any setting, on the binary files, against the strongest peers.
 
-    python benchmarks/auto_binary.py [--data FOLDER] [--quick]
+    python benchmarks/auto_binary.py [--data FOLDER] [--quick] [--peers FILE]
 
 Writes docs/auto-binary.md; with --quick only the first 500 rows are run and the page is printed.
+With --peers the others' figures, which take some ten minutes, are kept in a file of JSON and not
+measured again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -38,6 +41,7 @@ WINS = 4  # target, of five files
 Labels = np.ndarray
 Probabilities = np.ndarray
 Stream = Callable[[np.ndarray, Labels], Probabilities]
+Found = tuple[float, str, float]  # loss, setting, seconds per row
 
 
 def online(make: Callable[[], object]) -> Stream:
@@ -107,7 +111,7 @@ def lost(p: Probabilities, y: Labels, least: float = 0.0) -> float:
     return float(-np.log(happened).mean())
 
 
-def peer(settings: dict[str, Stream], X: np.ndarray, y: Labels) -> tuple[float, str, float]:
+def peer(settings: dict[str, Stream], X: np.ndarray, y: Labels) -> Found:
     """The least loss, the setting that has it, and seconds per row of one setting."""
     begin = perf_counter()
     found = [
@@ -160,7 +164,18 @@ OURS: dict[str, Stream] = {
 }
 
 
-def section(folder: Path, rows: int) -> list[str]:
+def kept(path: Path | None, name: str, X: np.ndarray, y: Labels) -> dict[str, Found]:
+    """What the peers lost on a file of this name, by a file of figures as far as it goes."""
+    table = json.loads(path.read_text()) if path and path.exists() else {}
+    for k, settings in PEERS.items():
+        if f"{name}/{k}" not in table:
+            table[f"{name}/{k}"] = peer(settings, X, y)
+    if path:
+        path.write_text(json.dumps(table, indent=1) + "\n")
+    return {k: tuple(table[f"{name}/{k}"]) for k in PEERS}
+
+
+def section(folder: Path, rows: int, peers: Path | None) -> list[str]:
     """The page but for its introduction, as lines."""
     losses: dict[str, list[str]] = {name: [name] for name in (*OURS, *PEERS)}
     times: dict[str, list[str]] = {name: [name] for name in (*OURS, *PEERS)}
@@ -169,7 +184,7 @@ def section(folder: Path, rows: int) -> list[str]:
         X, y = stream(folder, name)
         X, y = np.ascontiguousarray(X[:rows]), y[:rows]
         header.append(f"{name}, {len(y):,} x {X.shape[1]}")
-        theirs = {k: peer(settings, X, y) for k, settings in PEERS.items()}
+        theirs = kept(peers, name, X, y)
         best = min(loss for loss, _, _ in theirs.values())
         for k, run in OURS.items():
             begin = perf_counter()
@@ -206,13 +221,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=data.FOLDER)
     parser.add_argument("--quick", action="store_true", help=f"the first {QUICK:,} rows only")
+    parser.add_argument("--peers", type=Path, help="a file for the others' figures")
     options = parser.parse_args()
     if not data.there(options.data):
         return
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     begin = perf_counter()
     with threadpool_limits(1):
-        lines = section(options.data, QUICK if options.quick else ROWS)
+        lines = section(options.data, QUICK if options.quick else ROWS, options.peers)
     page = "\n".join([INTRODUCTION, machine(), *lines])
     if options.quick:
         print(page)
