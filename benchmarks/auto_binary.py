@@ -210,7 +210,7 @@ def section(folder: Path, rows: int, peers: Path | None) -> list[str]:
         "",
         "## Microseconds per row",
         "",
-        "Forecast and learn, one setting of each, a replay where the model has one; processor time.",
+        "Processor time to forecast and learn, one setting of each; replays where there are any.",
         "",
         *table(header, times.values()),
         "",
