@@ -77,6 +77,11 @@ def test_nodes_that_are_no_trees_are_refused(column: int, value: float) -> None:
     nodes[0, column] = value
     with pytest.raises(ValueError, match="no trees"):
         Boosted.restored(rows, labels, nodes, since)
-    nodes[0, 0] = -1.0
+    nodes[0, :3] = -1.0, 0.0, 0.0
+    inner = int(np.flatnonzero(nodes[TREES:, 0] >= 0.0)[0]) + TREES
+    kept, nodes[inner, 2] = nodes[inner, 2], float(inner)  # its own child
+    with pytest.raises(ValueError, match="no trees"):
+        Boosted.restored(rows, labels, nodes, since)
+    nodes[inner, 2] = kept
     with pytest.raises(ValueError, match="none"):
         Boosted.restored(rows, 2.0 * labels, nodes, since)

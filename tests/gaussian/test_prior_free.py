@@ -147,11 +147,46 @@ def test_numbers_that_do_not_fit_are_refused_and_leave_no_trace() -> None:
     assert learner.to_bytes() == before
 
 
-@pytest.mark.parametrize("wrong", ["lower", "unused", "hint", "rounds", "shape"])
+def first_feature(x: np.ndarray) -> float:
+    return float(x[0]) / 2.0
+
+
+def test_a_hint_may_be_a_function_of_x() -> None:
+    X, y = stream(9, 40, 3)
+    said, _, _ = prior_free(X, y, X[:, 0] / 2.0)
+    whole, single = (nr.PriorFreeAAR(hint=first_feature, fit_intercept=False) for _ in range(2))
+    forecasts = whole.replay(X, y).forecast
+    np.testing.assert_allclose(forecasts, [float(g) for g in said], rtol=1e-9, atol=1e-9)
+    for x, v, wanted in zip(X, y.tolist(), forecasts):
+        assert single.predict_one(x) == wanted
+        single.learn_one(x, v)
+    assert single.to_bytes() == whole.to_bytes()
+    assert all(c.holds for c in single.certificates())
+    assert "the function given" in single.certificate().assumptions[0].text
+    again = nr.from_bytes(single.to_bytes(), hint=first_feature)
+    assert again.predict_one(X[3]) == single.predict_one(X[3])
+    with pytest.raises(nr.errors.SnapshotError):
+        nr.from_bytes(single.to_bytes())
+
+
+@pytest.mark.parametrize("wrong", [math.nan, 1e300, "high"])
+def test_a_function_that_says_no_number_is_refused_and_leaves_no_trace(wrong: object) -> None:
+    answers: list[object] = [0.5, 0.5]
+    learner = nr.PriorFreeAAR(hint=lambda _: answers.pop(0) if answers else wrong)
+    learner.learn_one([1.0, 2.0], 1.0)
+    answers.clear()
+    book, factor = learner._state.book.copy(), learner._state.factor.copy()
+    with pytest.raises(nr.errors.NoRegretError):
+        learner.learn_one([1.0, 0.0], 1.0)
+    np.testing.assert_array_equal(learner._state.book, book)
+    np.testing.assert_array_equal(learner._state.factor, factor)
+
+
+@pytest.mark.parametrize("wrong", ["lower", "unused", "hint", "rounds", "shape", "function"])
 def test_states_that_cannot_be_are_refused(wrong: str) -> None:
     X, y = stream(8, 30, 3, rank=2)
     state = nr.PriorFreeAAR().fit(X, y)._state
-    space, rule, intercept, factor, book = (getattr(state, f.name) for f in state.FIELDS)
+    space, rule, intercept, factor, book, guess = (getattr(state, f.name) for f in state.FIELDS)
     factor, book = factor.copy(), book.copy()
     if wrong == "lower":
         factor[2, 0] = 1.0
@@ -161,7 +196,9 @@ def test_states_that_cannot_be_are_refused(wrong: str) -> None:
         book[ops.ENDS] = 1.0
     elif wrong == "rounds":
         book[ops.ROUNDS, 0] = -1.0
+    elif wrong == "function":
+        guess = first_feature
     else:
         factor = factor[:, :-1]
     with pytest.raises(ValueError, match="has"):
-        type(state).restored(space, rule, intercept, factor, book)
+        type(state).restored(space, rule, intercept, factor, book, guess)

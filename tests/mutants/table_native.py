@@ -27,6 +27,7 @@ NET = ("lms/test_bounds_net.py", "lms/test_klms.py", "lms/test_klms_hostile.py")
 GRID = ("test_native.py", "experts/test_auto.py", "experts/test_bounds_pools.py")
 CLOUD = ("test_native.py", "glm/test_bounds_binary.py")
 TREES = ("experts/test_mondrian.py",)
+LABEL_TREES = ("experts/test_mondrian_classifier.py",)
 ROWS = ("test_native.py", "learner/test_one_by_one.py")
 CASCADE = ("gaussian/test_cascade.py",)
 PLAIN = ("experts/test_pool_rounds.py", *POOL)
@@ -1193,6 +1194,7 @@ MUTANTS = {
                 "<= nodes(v, CUT) ? RIGHT : LEFT",
                 "sides of a cut",
             ),
+            ("    node[HEIGHT] += 1.0;\n", "", "heights of split leaves"),
             ("return reached == N;", "return true;", "nodes that belong to no tree"),
             ("below[BIRTH] != node[TIME]", "false", "children born at another time"),
         ],
@@ -1202,6 +1204,7 @@ MUTANTS = {
         [
             ("{ return -life; }", "{ return -0.5 * life; }", "a price that is not that of time"),
             ("(eta < INF ? eta * gain : 0.0)", "0.0", "weights that stay at the prior"),
+            ("gain = node[LEFT] == 0.0 ? 0.0 :", "gain = true ? gain :", "a gain not lifted"),
             ("return -potential(eta, life, 0.0, -gain);", "return gain;", "a gain lifted as it is"),
             ("node[GAIN] = paid - below;", "", "gains of the eta before"),
             ("if (paid + stop < here.price)", "if (paid < here.price)", "a stop without its price"),
@@ -1211,13 +1214,43 @@ MUTANTS = {
         TREES,
         [
             ("walk.splits ? walk.path.back() : -1", "-1", "leaves that begin at 0"),
-            ("gain = node[LEFT] == 0.0 ? 0.0 :", "gain = true ? gain :", "a gain not lifted"),
             ("node[GAIN] = weights.gain + (lost - below);", "", "weights that never move"),
             ("leaf(k)(0, set_.width()) = std::sqrt(set_.precision) * y;", "", "an origin at 0"),
             ("if (began()) primal::accumulate", "primal::accumulate", "the first round twice"),
             ("(1.0 - 1.0 / (root * root))", "(1.0 - 1.0 / root)", "a charge too small"),
-            ("        node[HEIGHT] += 1.0;\n", "", "heights of split leaves"),
             ("size() + 2 * set_.trees <= set_.cap", "true", "more nodes than allowed"),
+        ],
+    ),
+    "native/counting.hpp": (
+        LABEL_TREES,
+        [
+            ("D * D * D", "D", "features weighed by the distance itself"),
+            ("(1.0 - EVEN) * varied / total", "(1.0 - EVEN) / total", "rates of one feature"),
+            ("double q = levels.back().said.yes;", "double q = 0.5;", "leaves that begin at 1/2"),
+            ("node[GAIN] = here.weights.gain + (lost - below);", "", "weights that never move"),
+            ("node[label ? YES : NO] += 1.0;", "node[YES] += 1.0;", "labels that are all 1"),
+            ("size() + 2 * set_.trees <= set_.cap", "true", "more nodes than allowed"),
+        ],
+    ),
+    "native/boosting.hpp": (
+        ("experts/test_boosted.py",),
+        [
+            ("g * g / (h + RIDGE)", "g * g", "cuts that do not see curvature"),
+            ("-STEP * leaf.all.g / (leaf.all.h + RIDGE)", "-STEP * leaf.all.g", "no Newton step"),
+            ("node[VALUE] = value + start;", "node[VALUE] = value;", "no base rate"),
+            ("if (size() == WINDOW) {", "if (false) {", "a window without end"),
+            ("left > double(v) && ", "", "children that are their parents"),
+            ("large.bars[b].add(small.bars[b], -1.0)", "(void)b", "histograms not subtracted"),
+        ],
+    ),
+    "native/free.hpp": (
+        ("gaussian/test_prior_free.py",),
+        [
+            ("if (row[i] == 0.0) return {0.0, 0.0, i};", "", "a division by a pivot of 0"),
+            ("std::fabs(left) > SMALL * sizes[i]", "left != 0.0", "directions of rounding"),
+            ("factor(seen.found, j) = u[j] / beta", "factor(seen.found, j) = u[j]", "no rotation"),
+            ("off * off * (1.0 - shrink)", "off * off", "a charge without leverage"),
+            ("if (rule > layout::AROUND) {", "if (false) {", "hints that stay"),
         ],
     ),
     "native/lock.hpp": (

@@ -6,6 +6,8 @@ native/free.hpp the rounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +16,8 @@ import numpy as np
 from noregret._native import free_of_prior as ops
 from noregret._native import layout
 from noregret.certificates import SQUARE, Assumption, Audit, Certificate, rounding
-from noregret.declare.fields import Array, Group, Part, Truth, require
-from noregret.errors import NumericalError, OutcomeError
+from noregret.declare.fields import Array, Group, Part, Truth, Value, require
+from noregret.errors import NumericalError, OutcomeError, ParameterError
 from noregret.gaussian.rules import Rule
 from noregret.inputs.spaces import FeatureSpace
 from noregret.inputs.values import outcome
@@ -27,6 +29,7 @@ from noregret.types import Matrix, Outcome, Vector
 __all__ = ["PriorFreeAAR"]
 
 CODES = {"last": layout.LAST, "midrange": layout.MIDRANGE}
+Guess = Callable[[Vector], float]
 
 
 @dataclass(slots=True, eq=False)
@@ -38,6 +41,7 @@ class PriorFreeState(VectorState):
     intercept: bool
     factor: Matrix  # (k, k + 1)
     book: Matrix  # see native/free.hpp
+    guess: Guess | None = None  # the hint as a function of x; ENDS are 0 between rounds then
 
     FIELDS = (
         Part("space", ("Positions", "Names")),
@@ -45,19 +49,22 @@ class PriorFreeState(VectorState):
         Truth("intercept"),
         Array("factor", ("k", "columns")),
         Array("book", (ops.BOOK_ROWS, 2)),
+        Value("guess", called="hint", later=True),
     )
 
     @classmethod
-    def start(cls, space: FeatureSpace, rule: Rule, *, intercept: bool) -> PriorFreeState:
+    def start(
+        cls, space: FeatureSpace, rule: Rule, guess: Guess | None, *, intercept: bool
+    ) -> PriorFreeState:
         """Nothing learned."""
         k, book = space.size + intercept, np.zeros((ops.BOOK_ROWS, 2))
         book[ops.ENDS] = rule.level
-        return cls(space, rule, intercept, np.zeros((k, k + 1)), book)
+        return cls(space, rule, intercept, np.zeros((k, k + 1)), book, guess)
 
     @classmethod
     def restored(cls, *fields: Any) -> PriorFreeState:
         """The state of these values."""
-        space, rule, intercept, factor, book = fields
+        space, rule, intercept, factor, book, guess = fields
         k = space.size + intercept
         require(factor.shape == (k, k + 1), "has a triangle for other features")
         require(rule.code == layout.AAR or rule.hinted, "has the rule of another learner")
@@ -68,17 +75,19 @@ class PriorFreeState(VectorState):
         require(0.0 <= rounds <= 2.0**53, "has an invalid count of rounds")
         moves = rule.code > layout.AROUND
         require(low <= high and (moves or low == high == rule.level), "has a hint of another rule")
-        return cls(space, rule, intercept, factor, book)
+        plain = rule == Rule(layout.AROUND)
+        require(callable(guess) == plain and (plain or guess is None), "has no hint of its rule")
+        return cls(space, rule, intercept, factor, book, guess)
 
     def copy(self) -> PriorFreeState:
         """A state that shares nothing that changes."""
         arrays = self.factor.copy(), self.book.copy()
-        return PriorFreeState(self.space, self.rule, self.intercept, *arrays)
+        return PriorFreeState(self.space, self.rule, self.intercept, *arrays, self.guess)
 
     def with_space(self, space: FeatureSpace) -> PriorFreeState:
         """A larger copy: what is new has been 0 so far, and no row of R has gone that way."""
-        state, old = PriorFreeState.start(space, self.rule, intercept=self.intercept), self.factor
-        k = len(old)
+        state = PriorFreeState.start(space, self.rule, self.guess, intercept=self.intercept)
+        old, k = self.factor, len(self.factor)
         state.factor[:k, :k], state.factor[:k, -1] = old[:, :k], old[:, k]
         state.book = self.book.copy()
         return state
@@ -99,9 +108,25 @@ class PriorFreeState(VectorState):
         """With the constant feature, if there is one, in front."""
         return np.column_stack([np.ones(len(xs)), xs]) if self.intercept else xs
 
+    @contextmanager
+    def _hinted(self, x: Vector) -> Iterator[None]:
+        """Where the function's hint at x stands for one round."""
+        if self.guess is None:
+            yield
+            return
+        h = outcome(self.guess(x.copy()))
+        if not abs(h) <= layout.LARGEST_OUTCOME:
+            raise ParameterError(f"hint: the function says {h!r}; sizes up to 2^511 can be taken")
+        self.book[ops.ENDS] = h
+        try:
+            yield
+        finally:
+            self.book[ops.ENDS] = 0.0
+
     def predict_vector(self, x: Vector) -> float:
         """h + (m - h)/d."""
-        forecast = ops.predict(self.factor, self.book, self._rows(x[None])[0])
+        with self._hinted(x):
+            forecast = ops.predict(self.factor, self.book, self._rows(x[None])[0])
         if forecast != forecast:
             raise NumericalError("the look at x does not fit in float64: rescale the features")
         return forecast
@@ -112,11 +137,15 @@ class PriorFreeState(VectorState):
 
     def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
         """Predict-then-learn over rows, in place: forecasts and losses."""
-        g, losses = np.empty(len(ys)), np.empty(len(ys))
-        rows = self._rows(xs)
-        failed = ops.replay(self.rule.code, self.factor, self.book, rows, ys, g, losses)
-        if failed >= 0:
-            raise NumericalError(f"row {failed} does not fit in float64: rescale it")
+        g, losses, rows = np.empty(len(ys)), np.empty(len(ys)), self._rows(xs)
+        step = len(ys) if self.guess is None else 1
+        for t in range(0, len(ys), step or 1):
+            now = slice(t, t + step)
+            with self._hinted(xs[t]):
+                arrays = rows[now], ys[now], g[now], losses[now]
+                failed = ops.replay(self.rule.code, self.factor, self.book, *arrays)
+            if failed >= 0:
+                raise NumericalError(f"row {t + failed} does not fit in float64: rescale it")
         return g, losses
 
     # What is proved -------------------------------------------------------------------------
@@ -129,7 +158,8 @@ class PriorFreeState(VectorState):
         kept = float(np.square(self.factor[:, -1]).sum())
         size = energy + kept + fit
         audit = Audit("|z|^2 + V = sum y^2", abs(energy - kept - fit), rounding(size, rounds))
-        hint = f"; {self.rule.hint}" if self.rule.hinted else ", h = 0"
+        words = self.rule.hint if self.guess is None else "h what the function given says of x"
+        hint = f"; {words}" if self.rule.hinted else ", h = 0"
         best = "min_w sum (y - w'x)^2"
         found = [
             (
@@ -182,8 +212,12 @@ class PriorFreeAAR(Regressor, OnlineLearner[PriorFreeState]):
 
     Parameters
     ----------
-    hint : a guess h of y_t that is known before it, as in AAR: a number, "last" or "midrange".
-        Forecasts are h + (m_t - h)/d_t, and the price is D^2 instead of Y^2, |y_t - h_t| <= D.
+    hint : a guess h of y_t that is known before it: a number, "last" (the outcome before),
+        "midrange" (of the outcomes before), or a function from x, the features as a vector in the
+        order of their arrival, to a number.  Forecasts are h + (m_t - h)/d_t, and the price is D^2
+        instead of Y^2, |y_t - h_t| <= D.  A function is asked at each forecast and once more when
+        the round is learned, before y; a file keeps its name, and `load(path, hint=f)` gives it
+        back.
     fit_intercept : add the constant feature 1.
 
     >>> learner = PriorFreeAAR(fit_intercept=True)
@@ -200,17 +234,23 @@ class PriorFreeAAR(Regressor, OnlineLearner[PriorFreeState]):
     STATE = Group("state", PriorFreeState)
     _merge_refusal = "which directions were new depends on the order of one stream"
 
-    def __init__(self, *, hint: float | str | None = None, fit_intercept: bool = False) -> None:
+    def __init__(
+        self, *, hint: float | str | Guess | None = None, fit_intercept: bool = False
+    ) -> None:
         self.hint = hint
         self.fit_intercept = fit_intercept
 
     def _start(self, space: FeatureSpace) -> PriorFreeState:
-        hint = 0.0 if self.hint is None else self._checked("hint")
-        if isinstance(hint, str):
-            rule = Rule(CODES[hint])
+        intercept, guess = self._checked("fit_intercept"), None
+        if callable(self.hint):
+            rule, guess = Rule(layout.AROUND), self.hint
         else:
-            rule = Rule(layout.AROUND, hint) if hint else Rule(layout.AAR)
-        return PriorFreeState.start(space, rule, intercept=self._checked("fit_intercept"))
+            hint = 0.0 if self.hint is None else self._checked("hint")
+            if isinstance(hint, str):
+                rule = Rule(CODES[hint])
+            else:
+                rule = Rule(layout.AROUND, hint) if hint else Rule(layout.AAR)
+        return PriorFreeState.start(space, rule, guess, intercept=intercept)
 
     @property
     def coef_(self) -> Vector:

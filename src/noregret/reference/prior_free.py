@@ -36,6 +36,10 @@ def _solved(A: list[Row], b: Row) -> Row | None:
     return w
 
 
+def _product(a: Row, b: Row) -> Fraction:
+    return sum((p * q for p, q in zip(a, b)), Fraction(0))
+
+
 def prior_free(
     X: Matrix, y: Vector, hint: Vector
 ) -> tuple[list[Fraction], list[Fraction], Fraction]:
@@ -48,8 +52,8 @@ def prior_free(
         x, v, h = [Fraction(value) for value in row], Fraction(outcome), Fraction(guess)
         t, w = _solved(A, x), _solved(A, b)
         assert w is not None
-        share = Fraction(0) if t is None else 1 / (1 + sum(p * q for p, q in zip(x, t)))
-        mean = sum((p * q for p, q in zip(x, w)), Fraction(0))
+        share = Fraction(0) if t is None else 1 / (1 + _product(x, t))
+        mean = _product(x, w)
         forecasts.append(h + (mean - h) * share)
         shares.append(share)
         A = [[A[i][j] + x[i] * x[j] for j in range(n)] for i in range(n)]
@@ -57,4 +61,4 @@ def prior_free(
         energy += v * v
     w = _solved(A, b)
     assert w is not None
-    return forecasts, shares, energy - sum((p * q for p, q in zip(b, w)), Fraction(0))
+    return forecasts, shares, energy - _product(b, w)
