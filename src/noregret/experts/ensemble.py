@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from noregret.experts.team import Team
 from noregret.experts.theorems import certified, statements
 from noregret.experts.units import Units
 from noregret.experts.views import Seen, Views
-from noregret.inputs.spaces import FeatureSpace
+from noregret.inputs.spaces import FeatureSpace, Names
 from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.saving import revived
 from noregret.learner.state import VectorState
@@ -105,7 +106,7 @@ class EnsembleState(VectorState):
         pool = Pool.start(played, prior, SHARE)
         grows = effort == "high" and n > 0
         trees = [MondrianState.start(space, game("square", None), TREES)] if grows else []
-        waves = _waves(np.zeros((WAVES, 0)), n)
+        waves = _waves(np.zeros((WAVES, 0)), space)
         units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
 
@@ -166,7 +167,7 @@ class EnsembleState(VectorState):
             self.linear.extended(after - before),
             self.views.extended(after - before),
             [group.extended(before, after) for group in self.groups],
-            _waves(self.waves[:, 1:], after),
+            _waves(self.waves[:, 1:], space),
             self.team.copy(),
             [tree.with_space(space) for tree in self.trees],
             self.last.copy(),
@@ -343,12 +344,16 @@ def _until_plan(rounds: int) -> int:
     return after - rounds
 
 
-def _waves(held: Matrix, n: int) -> Matrix:
-    """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n)."""
+def _waves(held: Matrix, space: FeatureSpace) -> Matrix:
+    """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n).
+
+    They are drawn for a feature's name, or its place where it has none: order does not matter.
+    """
+    keys = list(space.slots) if isinstance(space, Names) else list(range(space.size))
     phases = np.random.default_rng(0).random(WAVES)
-    scale = 1.0 / (2.0 * math.pi * math.sqrt(max(held.shape[1], n, 1)))
+    scale = 1.0 / (2.0 * math.pi * math.sqrt(max(len(keys), 1)))
     new = [
-        scale * np.random.default_rng([1, j]).standard_normal(WAVES)
-        for j in range(held.shape[1], n)
+        scale * np.random.default_rng([1, crc32(repr(key).encode())]).standard_normal(WAVES)
+        for key in keys[held.shape[1] :]
     ]
     return np.ascontiguousarray(np.column_stack([phases, held, *new]))
