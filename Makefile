@@ -72,7 +72,7 @@ opera: $(VENV)/installed  ## Merge published forecasts; writes docs/opera.md, do
 forecasting: $(VENV)/bench  ## Day-ahead and week-ahead forecasts beside statsforecast; writes docs/forecasting.md
 	$(BIN)/python benchmarks/forecasting.py
 
-auto: $(VENV)/bench  ## Auto on every file against river; writes docs/auto.md
+auto: $(VENV)/bench  ## Auto against the strongest peers; writes docs/auto.md
 	$(BIN)/python benchmarks/auto.py
 
 oslog: $(VENV)/installed  ## The paper of OSLOG redone; writes docs/oslog.md, two figures

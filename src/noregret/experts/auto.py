@@ -241,18 +241,18 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
 
     Linear experts at 5 prior precisions x 4 drifts x two rules (ridge clipped to the outcomes seen,
     and AAR) in units of the features' first values; naive forecasts (13 lags, three exponential
-    means, the mean); linear ones in standard units, with lags of y, on hinges (z - k)+, on values of
-    whole-valued features and pairs of them (as they turn up), in robust units, on waves; and twins
-    that learn outliers cut.  Each group merges its experts at the rate of its own error; the groups
-    are merged by exponential weights, MLpol and stacking, and these once more (docs/theory.md,
-    section 24).  `explain()` says which groups carry the forecast.  Features may be in any unit and
-    about any origin, may have a wild first value, and may turn up later.
+    means, the mean); linear ones in standard units, with lags of y, on hinges (z - k)+, on values
+    of whole-valued features and pairs of them (as they turn up), in robust units, on waves; and
+    twins that learn outliers cut.  Each group merges its experts at the rate of its own error; the
+    groups are merged by exponential weights, MLpol and stacking, and these once more
+    (docs/theory.md, section 24).  `explain()` says which groups carry the forecast.  Features may
+    be in any unit and about any origin, may have a wild first value, and may turn up later.
 
     What is proved is proved of the outermost pool, over the linear experts, the groups and the team
     of all groups: sum (y - g)^2 is at most that of the best sequence of experts with k changes plus
-    (hi-lo)^2/2 of ln 1/p_j for each that they come to and (k+1) ln T, for every k at once, plus what
-    rounds beyond the range then known cost; p is 0.9 for the team, 0.05 for all linear ones and for
-    all groups.  Linear experts have bounds of their own against the best regressor in hindsight,
+    (hi-lo)^2/2 of ln 1/p_j for each that they come to and (k+1) ln T, for every k at once, plus
+    what rounds beyond the range then known cost; p is 0.9 for the team, 0.05 for all linear ones
+    and for all groups.  Linear experts have bounds of their own against the best regressor in hindsight,
     and `certificates()` puts the two together; such a statement is about z = (30, x_1/c_1, ...),
     where `units_` has c_j, so that a weight w_j of feature j itself is charged a (c_j w_j)^2.
 
