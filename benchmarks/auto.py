@@ -65,9 +65,9 @@ Written by `make auto`.
 
 Predict, then learn: the first 4,000 rows at most, in file order, one pass, the same rows for all;
 RMSE from row 20 on, as a ratio to the best peer's. Below 1 Auto is best of all. Nothing is chosen
-for any one file. Peers are helped: SGD is the best of seven rates in hindsight, LightGBM and RidgeCV
-are fitted again after rows 25, 50, 100, 200 and then every 200, on series also with lags ("+");
-naive forecasts are peers too. A file's best peer changes from file to file: no single one comes near.
+for any one file. Peers are helped: SGD is the best of seven rates in hindsight, LightGBM and
+RidgeCV are fitted again after rows 25, 50, 100, 200 and then every 200, on series also with lags
+("+"); naive forecasts are peers too. The best peer changes from file to file.
 """
 RECORDED = """
 The best peers' figures were **not** measured in this run (`--recorded`): they are those of an

@@ -252,9 +252,10 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     of all groups: sum (y - g)^2 is at most that of the best sequence of experts with k changes plus
     (hi-lo)^2/2 of ln 1/p_j for each that they come to and (k+1) ln T, for every k at once, plus
     what rounds beyond the range then known cost; p is 0.9 for the team, 0.05 for all linear ones
-    and for all groups.  Linear experts have bounds of their own against the best regressor in hindsight,
-    and `certificates()` puts the two together; such a statement is about z = (30, x_1/c_1, ...),
-    where `units_` has c_j, so that a weight w_j of feature j itself is charged a (c_j w_j)^2.
+    and for all groups.  Linear experts have bounds of their own against the best regressor in
+    hindsight, and `certificates()` puts the two together; such a statement is about
+    z = (30, x_1/c_1, ...), where `units_` has c_j, so that a weight w_j of feature j itself is
+    charged a (c_j w_j)^2.
 
     Cost: some 45 cores of 3.5 m^2 flops per round on m = n + 1 to 100 columns, 300 with pairs of
     values, and 300 numbers per feature; whatever the length of the stream.

@@ -46,7 +46,8 @@ NOTHING = np.empty(0)
 NAIVE = "naive forecasts"
 LINEAR = "linear"
 TEAM = "all groups together"
-TREES = Growth(trees=4, cap=4000, linear=True, precision=0.01, price=0.3, seed=0)
+TREES = Growth(trees=4, cap=4000, linear=True, precision=10.0, price=0.3, seed=0)
+GROWN = 4 * FIRST_PLAN  # rounds before trees: what is left of the first ones says nothing
 
 
 class Looked(NamedTuple):
@@ -135,7 +136,8 @@ class EnsembleState(VectorState):
         require(team.sizes.tolist() == _sizes(linear, groups), "has another number of experts")
         require(pool.size == 2 * linear.size + team.sizes.size + 1, "has a pool of other experts")
         require(last.sizes.tolist() == [1.0, 1.0], "merges trees with something else")
-        alike = all(tree.space.size == n and tree.rounds == pool.rounds for tree in trees)
+        late = max(pool.rounds - GROWN, 0)
+        alike = all(tree.space.size == n and tree.rounds == late for tree in trees)
         require(len(trees) <= 1 and alike, "has other trees")
         require(views.rounds == pool.rounds, "has seen another number of rounds")
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
@@ -179,6 +181,11 @@ class EnsembleState(VectorState):
         """How many rounds have been learned."""
         return self.pool.rounds
 
+    @property
+    def growing(self) -> Sequence[MondrianState]:
+        """The trees, from some rounds on."""
+        return self.trees if self.rounds >= GROWN else ()
+
     def target(self, y: Outcome) -> float:
         """The outcome, if a pool can take it."""
         return self.pool.game.outcome(outcome(y))
@@ -195,9 +202,9 @@ class EnsembleState(VectorState):
         parts = [self.linear.look(rows[0]), seen.naive[0]]
         said = np.concatenate([*parts, *(group.look(seen, self.waves) for group in self.groups)])
         heard = self.team.replay(said[None], NOTHING)
-        off = np.array([tree.predict_vector(x) for tree in self.trees])
+        off = np.array([tree.predict_vector(x) for tree in self.growing])
         final = heard[:, -1]
-        if self.trees:
+        if self.growing:
             final = self.last.replay(_both(final, off), NOTHING)[:, -1]
         return Looked(said, float(heard[0, -1]), off, self._outer(said[None], heard, final)[0])
 
@@ -216,9 +223,10 @@ class EnsembleState(VectorState):
         seen = views.observe(np.ascontiguousarray(x[None]), ys)
         rows, units = self.units.measured(x[None])
         looked = self.look(x, seen, rows)
+        growing = self.growing
         self.pool.learn(looked.outer, y)
         self.team.replay(looked.said[None], ys)
-        for tree in self.trees:
+        for tree in growing:
             self.last.replay(_both(np.array([looked.merged]), looked.off), ys)
             tree.learn_vector(x, y - looked.merged)
         self.linear.absorb(y)
@@ -248,6 +256,7 @@ class EnsembleState(VectorState):
 
     def _run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
         rows, units = self.units.measured(xs)
+        growing = self.growing
         seen: Seen = self.views.observe(xs, ys)
         first = float(self.views.outcomes[ops.FIRST])
         parts = [self.linear.replay(rows, ys), seen.naive]
@@ -255,7 +264,7 @@ class EnsembleState(VectorState):
         said = np.hstack(parts)
         heard = self.team.replay(said, ys)
         final = heard[:, -1]
-        for tree in self.trees:
+        for tree in growing:
             off, _ = tree.run(xs, ys - final)
             final = self.last.replay(_both(final, off), ys)[:, -1]
         forecasts, losses, _ = self.pool.replay(self._outer(said, heard, final), ys)
