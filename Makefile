@@ -78,7 +78,7 @@ opera: $(VENV)/installed  ## Merge published forecasts; writes docs/opera.md, do
 forecasting: $(VENV)/bench  ## Day-ahead and week-ahead forecasts beside statsforecast; writes docs/forecasting.md
 	$(BIN)/python benchmarks/forecasting.py
 
-auto: $(VENV)/bench  ## Auto on every file against others; writes docs/auto.md, docs/auto-binary.md
+auto: $(VENV)/bench  ## Auto against the strongest peers; writes docs/auto.md, docs/auto-binary.md
 	$(BIN)/python benchmarks/auto.py
 	$(BIN)/python benchmarks/auto_binary.py
 

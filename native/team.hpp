@@ -7,7 +7,8 @@
 //
 //     decay_t = min(0.995, 1 - 1/(2 + t/4))                                                       (24.1)
 //
-// A group that says NaN sleeps.  MLpol and stacks learn y no farther than FAR of their own errors off.
+// A group that says NaN sleeps.  MLpol and stacks learn y no farther than FAR and CUT of MLpol's own
+// errors off, and a stack says nothing beyond the outcomes seen and what the groups say.
 // Nothing is proved of all this: a pool around it carries the proof, see docs/theory.md section 24.
 #pragma once
 
@@ -95,10 +96,12 @@ class Team {
         agile.forecast(all, awake, spoken.from(AGILE).first(1));
         Row centre = spoken.from(MLPOL).first(1);
         regrets::forecast(regret, book, {words.p, G, 1}, centre);
+        Row heard{filled_.data(), G};
+        double low = smaller(head[1], vectors::smallest(heard)), high = larger(head[2], vectors::largest(heard));
         for (Size s = 0; s < HEIGHT; ++s) {
             double& g = spoken[STACKS + s];
             stacks[std::size_t(s)].forecast(all, awake, centre, {&g, 1});
-            if (head[0] > 0.0) g = larger(head[1], smaller(head[2], g));
+            if (head[0] > 0.0) g = larger(low, smaller(high, g));
         }
         double g;
         merger.forecast({spoken.p, RULES, 1}, ones(RULES), {&g, 1});

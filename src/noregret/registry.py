@@ -64,9 +64,9 @@ MODELS = {
     ),
     "auto": Model(
         "experts.auto.Auto",
-        "close to the best of 40 experts, ridge and AAR at 5 precisions x 4 drifts; no knobs",
-        "20 cores of 3.5 n^2 flops per round, 50 n^2 numbers",
-        ("outcome_range", "kernels"),
+        "close to the best of linear experts and groups (lags, hinges, values, ...); no knobs",
+        "45 cores of 3.5 m^2 flops per round, m = n + 1 to 100 columns, or 300; m^2 numbers each",
+        ("outcome_range", "kernels", "effort"),
     ),
     "mondrian": Model(
         "experts.mondrian.Mondrian",

@@ -33,7 +33,7 @@ def contents(file: bytes) -> tuple[object, bytes]:
     return json.loads(held["header"].tobytes())["learner"], held["numbers"].tobytes()
 
 
-LARGE = ("auto, kernels",)  # over a megabyte
+LARGE = ("auto, kernels", "auto, normal", "auto, high")  # 0.2 MB and more
 
 
 def golden_rounds(name: str) -> int:

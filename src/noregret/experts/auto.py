@@ -1,8 +1,8 @@
-"""Auto, the learner without knobs: a grid of linear cells under Fixed Share.
+"""Auto, the learner without knobs: groups of experts (ensemble.py), or a grid of linear cells.
 
-Each feature is measured in units of its own first value that is not 0, so that the grid of
-prior precisions and drifts means the same whatever the units.  With `kernels=True`, polynomials
-and random cosines of the features in running standard units join in.
+Of the grid under Fixed Share (effort="linear"): each feature is measured in units of its own first
+value that is not 0, so that prior precisions and drifts mean the same whatever the units.  With
+`kernels=True`, polynomials and random cosines of the features in running standard units join in.
 """
 
 from __future__ import annotations
@@ -237,35 +237,45 @@ class AutoState(VectorState):
 
 
 class Auto(MixingLearner[AutoState | EnsembleState]):
-    """Forecasts without knobs: 40 linear experts under Fixed Share, nothing to scale or to tune.
+    """Forecasts without knobs: groups of experts of many kinds, merged; nothing to scale or tune.
 
-    The experts are a grid of prior precisions (1e-6 to 1e4) x drifts (0, 1e-5 to 1e-1) x two
-    rules (ridge clipped to the outcomes seen, and AAR), on the features and a constant.  A
-    feature may be given in any unit; outcomes in another unit give forecasts in that unit.
+    Linear experts at 5 prior precisions x 4 drifts x two rules (ridge clipped to the outcomes seen,
+    and AAR) in units of the features' first values; naive forecasts (13 lags, three exponential
+    means, the mean); linear ones in standard units, with lags of y, on hinges (z - k)+, on values
+    of whole-valued features and pairs of them (as they turn up), in robust units, on waves; and
+    twins that learn outliers cut.  Each group merges its experts at the rate of its own error; the
+    groups are merged by exponential weights, MLpol and stacking, and these once more
+    (docs/theory.md, section 24).  `explain()` says which groups carry the forecast.  Features may
+    be in any unit and about any origin, may have a wild first value, and may turn up later.
 
-    Its certificate: sum (y - g)^2 is at most that of the best sequence of experts with k changes
-    plus (hi-lo)^2/2 (k+1) (ln N + ln T), for every k at once, plus what rounds beyond the range
-    then known cost.  Nobody names a rate of changes: after round t a share 1/(t+1) of all weight
-    returns to the prior.  Each expert has its own bound against the best regressor in hindsight,
-    and `certificates()` puts the two together; such a statement is about z = (30, x_1/c_1, ...),
-    where `units_` has c_j, so that a weight w_j of feature j itself is charged a (c_j w_j)^2.
+    What is proved is proved of the outermost pool, over the linear experts, the groups and the team
+    of all groups: sum (y - g)^2 is at most that of the best sequence of experts with k changes plus
+    (hi-lo)^2/2 of ln 1/p_j for each that they come to and (k+1) ln T, for every k at once, plus
+    what rounds beyond the range then known cost; p is 0.9 for the team, 0.05 for all linear ones
+    and for all groups.  Linear experts have bounds of their own against the best regressor in
+    hindsight, and `certificates()` puts the two together; such a statement is about
+    z = (30, x_1/c_1, ...), where `units_` has c_j, so that a weight w_j of feature j itself is
+    charged a (c_j w_j)^2.
 
-    Cost: 20 cores of 3.5 n^2 flops per round and about 50 n^2 numbers, whatever the length of
-    the stream.
+    Cost: some 45 cores of 3.5 m^2 flops per round on m = n + 1 to 100 columns, 300 with pairs of
+    values, and 300 numbers per feature; whatever the length of the stream.
 
     Parameters
     ----------
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned.
     kernels : polynomials of degree 2 and 3 and random cosines of three widths join in, with up
-        to 300 features and 6 experts each; features must then stay the same.
+        to 300 features each; features must then stay the same.
+    effort : "low", without hinges, values and waves, at a third of the cost; "normal"; "high", with
+        more experts in each group and Mondrian trees on what the others leave; "linear", the 40
+        linear experts under Fixed Share and nothing else, which is all that there was before.
 
     >>> auto = Auto()
     >>> for t in range(200):
     ...     x = {"hour": float(t % 24), "load": 1000.0 + t % 7}
     ...     forecast = auto.predict_one(x)
     ...     auto.learn_one(x, 50.0 + 2.0 * (t % 24))
-    >>> round(auto.predict_one({"hour": 12.0, "load": 1003.0}))
-    74
+    >>> round(auto.predict_one({"hour": 8.0, "load": 1004.0}))
+    66
     >>> auto.certificate().holds
     True
     """

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from noregret.experts.team import Team
 from noregret.experts.theorems import certified, statements
 from noregret.experts.units import Units
 from noregret.experts.views import Seen, Views
-from noregret.inputs.spaces import FeatureSpace
+from noregret.inputs.spaces import FeatureSpace, Names
 from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.saving import revived
 from noregret.learner.state import VectorState
@@ -45,7 +46,8 @@ NOTHING = np.empty(0)
 NAIVE = "naive forecasts"
 LINEAR = "linear"
 TEAM = "all groups together"
-TREES = Growth(trees=4, cap=4000, linear=True, precision=0.01, price=0.3, seed=0)
+TREES = Growth(trees=4, cap=4000, linear=True, precision=10.0, price=0.3, seed=0)
+GROWN = 4 * FIRST_PLAN  # rounds before trees: what is left of the first ones says nothing
 
 
 class Looked(NamedTuple):
@@ -105,7 +107,7 @@ class EnsembleState(VectorState):
         pool = Pool.start(played, prior, SHARE)
         grows = effort == "high" and n > 0
         trees = [MondrianState.start(space, game("square", None), TREES)] if grows else []
-        waves = _waves(np.zeros((WAVES, 0)), n)
+        waves = _waves(np.zeros((WAVES, 0)), space)
         units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
 
@@ -134,7 +136,8 @@ class EnsembleState(VectorState):
         require(team.sizes.tolist() == _sizes(linear, groups), "has another number of experts")
         require(pool.size == 2 * linear.size + team.sizes.size + 1, "has a pool of other experts")
         require(last.sizes.tolist() == [1.0, 1.0], "merges trees with something else")
-        alike = all(tree.space.size == n and tree.rounds == pool.rounds for tree in trees)
+        late = max(pool.rounds - GROWN, 0)
+        alike = all(tree.space.size == n and tree.rounds == late for tree in trees)
         require(len(trees) <= 1 and alike, "has other trees")
         require(views.rounds == pool.rounds, "has seen another number of rounds")
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
@@ -166,7 +169,7 @@ class EnsembleState(VectorState):
             self.linear.extended(after - before),
             self.views.extended(after - before),
             [group.extended(before, after) for group in self.groups],
-            _waves(self.waves[:, 1:], after),
+            _waves(self.waves[:, 1:], space),
             self.team.copy(),
             [tree.with_space(space) for tree in self.trees],
             self.last.copy(),
@@ -177,6 +180,11 @@ class EnsembleState(VectorState):
     def rounds(self) -> int:
         """How many rounds have been learned."""
         return self.pool.rounds
+
+    @property
+    def growing(self) -> Sequence[MondrianState]:
+        """The trees, from some rounds on."""
+        return self.trees if self.rounds >= GROWN else ()
 
     def target(self, y: Outcome) -> float:
         """The outcome, if a pool can take it."""
@@ -194,9 +202,9 @@ class EnsembleState(VectorState):
         parts = [self.linear.look(rows[0]), seen.naive[0]]
         said = np.concatenate([*parts, *(group.look(seen, self.waves) for group in self.groups)])
         heard = self.team.replay(said[None], NOTHING)
-        off = np.array([tree.predict_vector(x) for tree in self.trees])
+        off = np.array([tree.predict_vector(x) for tree in self.growing])
         final = heard[:, -1]
-        if self.trees:
+        if self.growing:
             final = self.last.replay(_both(final, off), NOTHING)[:, -1]
         return Looked(said, float(heard[0, -1]), off, self._outer(said[None], heard, final)[0])
 
@@ -215,9 +223,10 @@ class EnsembleState(VectorState):
         seen = views.observe(np.ascontiguousarray(x[None]), ys)
         rows, units = self.units.measured(x[None])
         looked = self.look(x, seen, rows)
+        growing = self.growing
         self.pool.learn(looked.outer, y)
         self.team.replay(looked.said[None], ys)
-        for tree in self.trees:
+        for tree in growing:
             self.last.replay(_both(np.array([looked.merged]), looked.off), ys)
             tree.learn_vector(x, y - looked.merged)
         self.linear.absorb(y)
@@ -247,6 +256,7 @@ class EnsembleState(VectorState):
 
     def _run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
         rows, units = self.units.measured(xs)
+        growing = self.growing
         seen: Seen = self.views.observe(xs, ys)
         first = float(self.views.outcomes[ops.FIRST])
         parts = [self.linear.replay(rows, ys), seen.naive]
@@ -254,7 +264,7 @@ class EnsembleState(VectorState):
         said = np.hstack(parts)
         heard = self.team.replay(said, ys)
         final = heard[:, -1]
-        for tree in self.trees:
+        for tree in growing:
             off, _ = tree.run(xs, ys - final)
             final = self.last.replay(_both(final, off), ys)[:, -1]
         forecasts, losses, _ = self.pool.replay(self._outer(said, heard, final), ys)
@@ -343,12 +353,16 @@ def _until_plan(rounds: int) -> int:
     return after - rounds
 
 
-def _waves(held: Matrix, n: int) -> Matrix:
-    """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n)."""
+def _waves(held: Matrix, space: FeatureSpace) -> Matrix:
+    """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n).
+
+    They are drawn for a feature's name, or its place where it has none: order does not matter.
+    """
+    keys = list(space.slots) if isinstance(space, Names) else list(range(space.size))
     phases = np.random.default_rng(0).random(WAVES)
-    scale = 1.0 / (2.0 * math.pi * math.sqrt(max(held.shape[1], n, 1)))
+    scale = 1.0 / (2.0 * math.pi * math.sqrt(max(len(keys), 1)))
     new = [
-        scale * np.random.default_rng([1, j]).standard_normal(WAVES)
-        for j in range(held.shape[1], n)
+        scale * np.random.default_rng([1, crc32(repr(key).encode())]).standard_normal(WAVES)
+        for key in keys[held.shape[1] :]
     ]
     return np.ascontiguousarray(np.column_stack([phases, held, *new]))

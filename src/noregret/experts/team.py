@@ -20,7 +20,7 @@ class Team:
     >>> y = np.arange(50.0)
     >>> heard = team.replay(np.column_stack([y + 1.0, y - 9.0, y + 3.0]), y)
     >>> heard[-1].round(1)  # what the groups say, then all together
-    array([50., 52., 49.])
+    array([50., 52., 50.])
     """
 
     __slots__ = ("memory", "sizes")

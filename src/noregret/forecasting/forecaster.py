@@ -56,9 +56,9 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
 
     Parameters
     ----------
-    learner : the learner that plays beside the rest, Auto() by default; it is copied.  With one for
-        labels, such as AutoClassifier(), outcomes are any two labels, forecasts are probabilities
-        of the second, and losses are Brier scores.
+    learner : the learner that plays beside the rest, Auto(effort="linear") by default; it is
+        copied.  With one for labels, such as AutoClassifier(), outcomes are any two labels,
+        forecasts are probabilities of the second, and losses are Brier scores.
     time : the name of the column with times (or of the index of pandas): datetimes, ISO text, or
         numbers.  None: the index where it has dates, else rows are counted.
     every : the step between rows: a timedelta, "30 min", "1 day", "1 month", or a number where
@@ -110,7 +110,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
         gaps: str = "fill",
         late: str = "refuse",
     ) -> None:
-        self.learner = learner  # type: ignore[assignment]  # None: Auto()
+        self.learner = learner  # type: ignore[assignment]  # None: Auto(effort="linear")
         self.time = time
         self.every = every
         self.horizon = horizon
@@ -124,7 +124,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     # Parameters -----------------------------------------------------------------------------
 
     def _inner(self) -> Learner:
-        return Auto() if self.learner is None else self.learner
+        return Auto(effort="linear") if self.learner is None else self.learner  # lags are given
 
     @property
     def _binary(self) -> bool:

@@ -206,10 +206,15 @@ def write_learner(w: Writer, one: Any) -> dict[str, object]:
     with one._lock:
         given = {name: getattr(one, name) for name in parameters_of(type(one))}
         plain = one.LATER.items()
-        later = {name for name, default in plain if given[name] is default}
+        later = {name for name, default in plain if _same(given[name], default)}
         chosen = {name: w.value(v, name) for name, v in given.items() if name not in later}
         beside = {name: w.value(getattr(one, f"_{name}"), name) for name in one.BESIDE}
         return {"parameters": chosen, "state": _write_state(w, one.STATE, one._state)} | beside
+
+
+def _same(value: object, default: object) -> bool:
+    """Whether a parameter is its default: the very object, or an equal text."""
+    return value is default or (isinstance(value, str) and value == default)
 
 
 def _write_state(w: Writer, declared: Part | Group, state: object) -> object:
