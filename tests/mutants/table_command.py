@@ -117,7 +117,11 @@ MUTANTS = {
         PLAY,
         [
             ("rows - self.rows >= self.every", "rows - self.rows > self.every", "saved late"),
-            ('_head(key, source["head"][0]) != source["head"]', "False", "a changed file goes on"),
+            (
+                '_head(key, source["head"][0]) == source["head"]',
+                "True",
+                "a changed file goes on",
+            ),
             (
                 'session.last = int(source["last"])',
                 "pass",
@@ -126,7 +130,7 @@ MUTANTS = {
             ("if settings[name] != before:", "if False:", "a state of another run"),
             ('    encoding.recall(kept["encoding"])\n', "", "the memory of columns"),
             ("_chosen(learner) != _chosen(player.learner)", "False", "other parameters go on"),
-            ('if key and source["key"] == key:', "if key:", "another file is skipped into"),
+            ('same = source["key"] == key\n', "same = True\n", "another file is skipped into"),
             (
                 "    session.reading.kinds |= encoding.kinds\n",
                 "",
@@ -192,7 +196,11 @@ MUTANTS = {
         [
             ("if numbers > most or", "if", "most values are numbers, and the column is not"),
             ("or word:", "or False:", "a word that must mean missing makes a column text"),
-            ("if one.open and commas != points:", "if False:", "no column decides for another"),
+            (
+                "if one.open and commas != points and",
+                "if False and",
+                "no column decides for another",
+            ),
             ("different <= max(MANY, len(texts) // 2)", "True", "names are features"),
             ("name.lower() in CALLED_TIME", "True", "any large number is a time"),
         ],
