@@ -153,6 +153,20 @@ def test_lines_above_the_header(tmp_path: Path, capsys, above: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tag;y;a\n" + "x;1,5;2,5\n" * 9,
+        ",name,colour,y\n" + "".join(f"{i},Bob,red,{i}\n" for i in range(9)),
+        "time,y\n" + '"a, b, c",1\n' * 2 + "a,1\n" * 7,
+    ],
+)
+def test_a_header_that_is_where_it_should_be(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        rounds(csv_of(tmp_path, text), target="z")
+    assert "--skip-lines" not in str(refused.value)
+
+
 # Units ----------------------------------------------------------------------------------------
 
 
