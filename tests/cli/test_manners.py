@@ -210,3 +210,14 @@ def test_a_late_contradiction_in_a_pipe_is_a_bad_row(tmp_path: Path) -> None:
     assert process.returncode == 2
     assert "standard input, line 4, column 'a': 'abc' in a column of numbers" in said
     assert "give --na abc" in said
+
+
+@pytest.mark.parametrize("command", ["run", "forecast", "fleet", "compare", "merge", "models"])
+def test_help_has_80_columns_and_no_empty_heading(command: str, capsys) -> None:
+    assert noregret(command, "--help") == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    basics = shown.partition("Basics:")[2].partition("\n\n")[0]
+    assert command == "models" or "--help" in basics
+    assert ("Parameters of the learners" in shown) == (command in ("run", "fleet"))
+    assert command != "merge" or "--forecasts" in basics

@@ -153,6 +153,20 @@ def test_lines_above_the_header(tmp_path: Path, capsys, above: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tag;y;a\n" + "x;1,5;2,5\n" * 9,
+        ",name,colour,y\n" + "".join(f"{i},Bob,red,{i}\n" for i in range(9)),
+        "time,y\n" + '"a, b, c",1\n' * 2 + "a,1\n" * 7,
+    ],
+)
+def test_a_header_that_is_where_it_should_be(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        rounds(csv_of(tmp_path, text), target="z")
+    assert "--skip-lines" not in str(refused.value)
+
+
 # Units ----------------------------------------------------------------------------------------
 
 
@@ -232,6 +246,24 @@ def test_next_times_have_the_offset_of_the_file(tmp_path: Path, zone: str, writt
     assert noregret(*run) == 0
     last = (tmp_path / out).read_text().splitlines()[-1]
     assert last.startswith(f"2026-04-03 13:00:00{written},")
+
+
+def test_offsets_that_change_are_said(tmp_path: Path, capsys) -> None:
+    summer = hourly(60, start="2026-10-22T15").replace(",", ":00+02:00,")
+    winter = hourly(60, start="2026-10-25T02").replace(",", ":00+01:00,")
+    path = series_of(tmp_path, "time,MW\n", summer, winter)
+    assert noregret("run", path, "-m", "auto", "--target", "MW") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "2026-10-22 14:00 to 2026-10-27 13:00, every 1 h, no gaps" in shown
+    assert "offsets +02:00 and +01:00: all are shown with that of the last row" in shown
+
+
+def test_a_time_column_of_text_is_named_with_its_remedy(tmp_path: Path, capsys) -> None:
+    rows = "".join(f"26.{1 + i // 28:02d}.{1 + i % 28:02d},{i}\n" for i in range(84))
+    path = series_of(tmp_path, "day,MW\n", rows)
+    said = failing(path, capsys, "--time", "day")
+    assert "d.csv: column 'day': '26.01.01' is no time as it stands: give --date-format" in said
+    assert noregret("run", path, "-m", "auto", "--target", "MW", "--date-format", "y.m.d") == 0
 
 
 # What was filled, totals, labels ---------------------------------------------------------------

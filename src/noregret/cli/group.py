@@ -15,6 +15,9 @@ from noregret.errors import NoRegretError, suggestion
 
 __all__ = ["invoke"]
 
+NUMBERS = {"is not a valid integer range": "is not a whole number"}  # Click's words, and ours
+NUMBERS |= {"is not a valid integer": "is not a whole number"}
+
 
 class Left(Exception):  # noqa: N818  # nothing went wrong
     """Whoever read our output has left; Click would make a broken pipe an exit code 1."""
@@ -61,7 +64,7 @@ class Lazy(click.Group):
 
 
 @click.group(
-    cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80}
 )
 def group() -> None:
     """Forecast now as well as the best model in hindsight, and prove it as you go."""
@@ -74,7 +77,10 @@ def invoke(arguments: list[str]) -> int:
     except click.ClickException as wrong:
         where = getattr(wrong, "ctx", None)
         hint = f" (see {where.command_path} --help)" if where is not None else ""
-        return _complain(f"{' '.join(wrong.format_message().split())}{hint}")
+        said = " ".join(wrong.format_message().split())
+        for theirs, ours in NUMBERS.items():
+            said = said.replace(theirs, ours)
+        return _complain(f"{said}{hint}")
     except (KeyboardInterrupt, click.Abort):
         return 130
     except Left:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
+from noregret.cli.folding import folded
+
 __all__ = ["GROUPS", "Grouped"]
 
 GROUPS = {
     "Basics": (
-        "target steps features drop model models binary positive out report state proofs printed"
-        " quiet help"
+        "target key steps forecasts features drop model models peers binary positive out report"
+        " state proofs printed quiet help _click_default_help"
     ),
     "Times and series": "time every horizon known intervals lags calendar alone late",
     "How the file is read": (
@@ -24,6 +26,13 @@ REST = "Parameters of the learners (each says whose)"
 
 class Grouped(click.Command):
     """A command with many options."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write what is below the options in as many columns as there are."""
+        if self.epilog:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(folded(self.epilog, formatter.width - 2))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section for each group that the command has options of."""

@@ -16,7 +16,7 @@ EXAMPLES = """\b
 Examples:
   noregret models
   noregret models aar          # one learner and its parameters
-  noregret models kaar         # by the name that a paper gives it: VAW, RLS, Kalman, Hedge, ...
+  noregret models kaar         # by a paper's name: VAW, RLS, Kalman, ...
   noregret models --json
 """
 

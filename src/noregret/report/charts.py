@@ -243,7 +243,7 @@ def _calibrated(run: Recording, k: int) -> Drawn | None:
                 view("reliability", [diagonal, dots], "share of outcomes 1", **axis),
                 view("how often", [how_many], "rounds", **axis),
             ],
-            "note": f"{int(n.sum()):,} forecasts.",
+            "note": f"{int(n.sum()):,} forecast{'s' * (int(n.sum()) != 1)}.",
         }
     assert isinstance(counted, Intervals)
     shares = counted.pit / counted.rounds * len(counted.pit)

@@ -118,7 +118,11 @@ def _coming(found: Summary) -> str:
         for one in found.coming[:SHOWN]
     )
     more = len(found.coming) - SHOWN
-    note = f'<p class="note">{more:,} more steps in the output.</p>' if more > 0 else ""
+    note = (
+        f'<p class="note">{more:,} more step{"s" * (more > 1)} in the output.</p>'
+        if more > 0
+        else ""
+    )
     if held := found.coming[0].held:
         note += f'<p class="note">With {escape(", ".join(held))} as in the last row.</p>'
     return _table(("next", "forecast", "from", "to"), body) + note

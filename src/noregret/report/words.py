@@ -45,7 +45,7 @@ def summary(runs: Sequence[Recording]) -> str:
                 sides = [number(value) for value in values]
             if main.kind == "equality" and main.holds:
                 sides[-1] = "equal"  # to rounding
-        small = f"{theorem}, {run.rounds:,} rounds"
+        small = f"{theorem}, {run.rounds:,} round{'s' * (run.rounds != 1)}"
         row = [f'<th scope="row"><i class="key c{k % 8}"></i>{escape(run.name)} {verdict}']
         row.append(f"<small>{escape(small)}</small></th>")
         cells = [number(run.rmse**2 if run.binary else run.rmse), number(run.paid), *sides]

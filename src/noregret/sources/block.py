@@ -338,7 +338,8 @@ class Reading:
             return "; --skip-bad 1 leaves the row out"
         if not isinstance(value, str) or self.kinds.get(name, NUMBER) != NUMBER or typed:
             return ""
-        if NUMERIC.fullmatch(value):
+        style = self.styles.get(name)
+        if NUMERIC.fullmatch(value) and not (isinstance(style, Numbers) and style.unit):
             return ""
         mixed = self.found[name].counts if name in self.found else ""
         word = shlex.quote(value) if len(value) <= 20 and value.isprintable() else "WORD"

@@ -121,7 +121,7 @@ def numbers_like(texts: list[str]) -> list[Numbers]:
     """The ways of writing numbers that fit all of these texts, no two of which agree on them.
 
     >>> numbers_like(["2,5", "10"]), len(numbers_like(["1,234"]))
-    ([Numbers(decimal=',', thousands='')], 2)
+    ([Numbers(decimal=',', thousands='', unit='')], 2)
     """
     if not all(MARKED.fullmatch(text) for text in texts):
         return []

@@ -9,6 +9,7 @@ clocks do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ __all__ = ["LATE", "Clock", "seconds_of", "span"]
 LATE = ("refuse", "skip", "learn")
 HOUR = 3600.0
 AHEAD = 100_000  # rows without an outcome that are waited with
+OFFSET = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")  # of ISO 8601
 DISTINCT = 1_000  # sizes of steps that are counted
 KEPT = ("last", "shown", "rows", "backward", "repeated")
 
@@ -49,6 +51,7 @@ class Clock:
     again: int = 0  # rows of this run whose time, or a later one, had come,
     again_at: str = ""  # the first of them,
     far: bool = False  # and whether one was more than an hour late
+    offsets: list[str] = field(default_factory=list)  # from UTC, of this run, the latest last
     ahead: list[Passed] = field(default_factory=list)  # after the last outcome: nothing is learned
 
     def memory(self) -> Json:
@@ -126,6 +129,9 @@ class Clock:
         if not len(known):
             return
         at = seconds[known]
+        for k in (known[0], known[-1]):
+            if (end := OFFSET.search(str(times[k]))) and end[0] not in self.offsets[-1:]:
+                self.offsets.append(end[0])
         self.rows += len(at)
         before = at[0] if self.last is None else self.last
         largest = np.maximum.accumulate(np.concatenate([[before], at]))
@@ -181,6 +187,9 @@ class Clock:
             if self.repeated:
                 again = f"{self.repeated:,} of {self.rows:,} rows"
                 lines.append(f"{again} have the time of a row before")
+        if series and len(set(self.offsets)) > 1:
+            both = " and ".join(dict.fromkeys(self.offsets))
+            lines.append(f"times have the offsets {both}: all are shown with that of the last row")
         if gaps := self.gaps:
             many, lost = (
                 sum(gaps.values()),

@@ -78,8 +78,8 @@ def look(
     begin = b"".join(text for text, _, _ in held)[: max(sample, 1 << 12)]
     if header is not None:
         shown = begin[: 1 << 16].decode(errors="replace").splitlines()
-        reading.header = _elsewhere(header, shown[:SHOWN], first)
         delimiter = delimiter or delimiter_of(header, shown[:SHOWN])
+        reading.header = _elsewhere(header, shown[:SHOWN], first, delimiter)
         names = _names(header, delimiter, first, reading)
     elif delimiter is None:
         delimiter = delimiter_of(",".join(names or ()), ()) if not begin else _guess(begin, names)
@@ -125,8 +125,12 @@ def _below(lines: bytes, number: int, skipped: int, skip: int) -> tuple[bytes, i
     return lines, number, skipped
 
 
-def _elsewhere(header: str, lines: Sequence[str], first: int) -> str:
+def _elsewhere(header: str, lines: Sequence[str], first: int, chosen: str) -> str:
     """Where the header seems to be: a line with more cells than this one, as many as the next."""
+    names = [name.strip() for name in header.split(chosen)]
+    fits = sum(line.count(chosen) == len(names) - 1 for line in lines)
+    if len(names) > 1 and all(names[1:-1]) and 2 * fits > len(lines):
+        return ""
     for delimiter in DELIMITERS:
         given, *rows = [[c.strip() for c in line.split(delimiter)] for line in (header, *lines)]
         named = sum(map(bool, given))
@@ -234,6 +238,10 @@ def _infer_kinds(lines: bytes, reading: Reading, delimiter: str, names: Sequence
         reading.survey(names, _rows(whole, 0, probe, delimiter, names), typed=False)
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def _careful(
     lines: bytes, number: int, reading: Reading, delimiter: str, names: Sequence[str]
 ) -> Block:
@@ -265,7 +273,7 @@ def _rows(
             reading.skip(place, "this line repeats the header: --skip-bad 1 leaves it out")
             continue
         if len(row) != len(names):
-            wanted = f"{len(names)} columns"
-            reading.skip(place, f"{len(row)} cells in a file of {wanted}")
+            cells, wanted = _count(len(row), "cell"), _count(len(names), "column")
+            reading.skip(place, f"{cells} in a file of {wanted}")
             continue
         yield place, row

@@ -26,7 +26,7 @@ import numpy as np
 
 from noregret.errors import abbreviated
 from noregret.inputs.tables import Frame
-from noregret.sources.block import TIME, Block, Column, Gaps, Reading
+from noregret.sources.block import TEXT, TIME, Block, Column, Gaps, Reading
 from noregret.sources.calendar import CALENDAR, calendar_of, dated, found_apart, joined, parts_of
 from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.columns import absent, check_features, check_target
@@ -288,6 +288,12 @@ class Encoding:
             missed += [n for n in (*reading.declared.text, *self.drop) if n not in there]
             if missed:
                 raise absent(missed[0], list(reading.names or columns), reading)
+        if self.series and self.time is not None and kinds.get(self.time) == TEXT:
+            given = next(v for v in columns[self.time] if v is not None)
+            raise reading.fail(
+                f"column {abbreviated(self.time)}: {abbreviated(given)} is no time as it stands: "
+                "give --date-format, such as d.m.y, y.m.d or %d %b %Y"
+            )
         self.met = self.met or self.target in columns
         check_target(block, self.target, reading)
         if self.missing == SLEEP:
