@@ -66,6 +66,45 @@ def auto(learner: Any) -> list[np.ndarray]:
     return [*pool(learner), *grids]
 
 
+def everything(learner: Any) -> list[np.ndarray]:
+    """Every array of numbers below a learner's state that its fields name."""
+    found: dict[int, np.ndarray] = {}
+    known: set[int] = set()
+
+    def walk(held: object) -> None:
+        if id(held) in known:
+            return
+        known.add(id(held))
+        if isinstance(held, np.ndarray):
+            if held.dtype == np.float64 and held.size and held.flags.writeable:
+                found[id(held)] = held
+        elif isinstance(held, dict | list | tuple):
+            for part in held.values() if isinstance(held, dict) else held:
+                walk(part)
+        elif type(held).__module__.startswith("noregret."):
+            scratch = ("fast", "work", *getattr(held, "SCRATCH", ()))
+            slots = [
+                name for kind in type(held).__mro__ for name in vars(kind).get("__slots__", ())
+            ]
+            for name in [*slots, *vars(held)] if hasattr(held, "__dict__") else slots:
+                if name not in scratch:
+                    walk(getattr(held, name, None))
+
+    walk(learner._state)
+    return [*found.values()]
+
+
+def forest(learner: Any) -> list[np.ndarray]:
+    """Copies: the trees themselves are compiled."""
+    return [np.array(part) for part in learner._state.forest.arrays()]
+
+
+def planted(learner: Any, arrays: list[np.ndarray]) -> None:
+    """Go on from these trees."""
+    state = learner._state
+    learner._state = type(state).restored(state.space, state.game, state.growth, *arrays)
+
+
 @dataclass(frozen=True)
 class Subject:
     """A learner, the arrays that it keeps, and whether its experts are fixed weights."""
@@ -76,8 +115,10 @@ class Subject:
     binary: bool = False
     hard: bool = True  # takes streams of any size
     why: str = ""  # what cannot be found
+    put: Callable[[Any, list[np.ndarray]], None] | None = None  # copies back
 
 
+RULES = "rules behind the proof, of which nothing is claimed"
 FEW = "no sum is booked apart: its statements are reports"
 SUBJECTS = {
     "Ridge": Subject(lambda: nr.Ridge(0.5), gaussian, fixed=True),
@@ -96,12 +137,43 @@ SUBJECTS = {
         hard=False,
         why="",
     ),
+    "AAR, hint": Subject(lambda: nr.AAR(0.5, hint="last"), gaussian, fixed=True),
+    "AAR, discount": Subject(
+        lambda: nr.AAR(0.5, discount=0.99), gaussian, why="only inequalities bind R and z"
+    ),
+    "BayesianRidge, noise learned": Subject(
+        lambda: nr.BayesianRidge(0.5, noise_var=None), gaussian, fixed=True
+    ),
     "pool": Subject(
         lambda: nr.AggregatingAlgorithm(
             {"a": nr.AAR(0.1), "b": nr.Ridge(10.0)}, outcome_range=(-60.0, 60.0)
         ),
         pool,
         why="what the book says of ranges and the best sequence",
+    ),
+    "MLpol": Subject(
+        lambda: nr.MLpol({"a": nr.AAR(0.1), "b": nr.Ridge(10.0)}), everything, why=RULES
+    ),
+    "RulePool": Subject(
+        lambda: nr.RulePool({"a": nr.AAR(0.1), "b": nr.Ridge(10.0)}), everything, why=RULES
+    ),
+    "RidgeMixture": Subject(
+        lambda: nr.RidgeMixture(norm_bound=9.0, outcome_range=60.0, precisions=4),
+        everything,
+        hard=False,
+        why="what the book says of ranges",
+    ),
+    "Mondrian": Subject(
+        lambda: nr.Mondrian(trees=2), forest, hard=False, why="nodes: ridge, box, time", put=planted
+    ),
+    "KLMSNet": Subject(
+        lambda: nr.KLMSNet(60.0), everything, hard=False, why="coefficients: no sum is apart"
+    ),
+    "LinearQuantiles": Subject(
+        lambda: nr.LinearQuantiles([0.1, 0.9]), everything, hard=False, why="one sum per weight"
+    ),
+    "Intervals": Subject(
+        lambda: nr.Intervals(nr.AAR(0.5)), everything, why="trackers that do not speak last"
     ),
     "Auto": Subject(
         lambda: nr.Auto(effort="linear"), auto, hard=False, why="cells that do not lead the chain"
@@ -150,8 +222,12 @@ def corrupt(rng: np.random.Generator, arrays: list[np.ndarray]) -> bool:
 def said(learner: Any, X: Any, y: Any) -> list[float]:
     found = []
     for x, outcome in zip(X, y):
-        probability = getattr(learner, "predict_proba_one", None)
-        found.append(float(probability(x)[1] if probability else learner.predict_one(x)))
+        if isinstance(learner, nr.Intervals):
+            ends = learner.interval_one(x)
+            found += [ends.low, ends.high]
+        else:
+            probability = getattr(learner, "predict_proba_one", None)
+            found.append(float(probability(x)[1] if probability else learner.predict_one(x)))
         learner.learn_one(x, outcome)
     return found
 
@@ -186,19 +262,22 @@ def campaign(subject: Subject, corruptions: int, seed: int = 0) -> Count:
             if count.tried == corruptions:
                 break
             sound, wrong = copy.deepcopy(learner), copy.deepcopy(learner)
-            if not corrupt(rng, subject.stored(wrong)):
+            arrays = subject.stored(wrong)
+            if not corrupt(rng, arrays):
                 continue
             count.tried += 1
             wanted = np.array(said(sound, X[BEFORE:], y[BEFORE:]))
             try:
                 with np.errstate(all="ignore"):
+                    if subject.put is not None:
+                        subject.put(wrong, arrays)
                     got = np.array(said(wrong, X[BEFORE:], y[BEFORE:]))
                     alarm = alarmed(wrong)
             except (NoRegretError, ValueError, ArithmeticError):
                 count.visible, count.found = count.visible + 1, count.found + 1
                 count.refused += 1
                 continue
-            if (np.abs(got - wanted) > VISIBLE * np.abs(wanted)).any():
+            if (np.abs(got - wanted) > VISIBLE * np.abs(wanted))[np.isfinite(wanted)].any():
                 count.visible += 1
                 count.found += alarm
                 count.missed += not alarm

@@ -222,7 +222,7 @@ class BayesOpponent:
         k, q = self._block(), self._distribution(forecast)
         p = self._bayes(k)
         y = _least_likely(q, p)
-        self._fit += (y - p.mean) ** 2 * (self.noise_var / p.var)  # e^2/d
+        self._fit += (y - float(p.mean)) ** 2 * (self.noise_var / p.var)  # e^2/d
         self._count[k] += 1.0
         self._sum[k] += y
         self.played += 1
@@ -246,15 +246,16 @@ class BayesOpponent:
 
 def _least_likely(q: Distribution, p: Normal) -> float:
     """The y near p's mean with the largest ln p(y)/q(y), or the nearest where that is not < 0."""
-    side = -p.std if p.mean > 0.0 else p.std  # towards 0 first: y stays small where both sides do
-    ys: list[float] = [p.mean + z * side for z in STEPS]
+    mean = float(p.mean)
+    side = -p.std if mean > 0.0 else p.std  # towards 0 first: y stays small where both sides do
+    ys = [mean + z * side for z in STEPS]
     gains = [p.log_density(y) - q.log_density(y) for y in ys]
     best = max(gains)
     if best >= -NEAR:
         return next(y for y, gain in zip(ys, gains) if gain >= best - NEAR)
-    for y in (p.mean + z * side for z in WIDER):
+    for y in (mean + z * side for z in WIDER):
         if q.log_density(y) <= p.log_density(y):
-            return float(y)
+            return y
     raise InputError(
         f"forecast = {q!r}: it is above Bayes at each of {len(WIDER)} points, a comb; "
         "play bayes_sample, which needs no such search"

@@ -11,7 +11,9 @@ import json
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from noregret.types import Json
 
 __all__ = ["Assumption", "Audit", "Certificate", "Kind", "rounding"]
 
@@ -163,7 +165,7 @@ class Certificate:
             return abs(self.slack) <= self.allowance
         return self.slack >= -self.allowance
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain Python numbers and strings; a number that is not finite becomes None."""
 
         def plain(value: float | None) -> float | None:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -55,10 +56,13 @@ __all__ = [
 Inputs: TypeAlias = Any
 """Many inputs as a kernel takes them: a matrix of vectors, or a list of objects."""
 
+Point: TypeAlias = Any
+"""One of them: a vector, or an object that only the kernel understands."""
+
 SKLEARN = "sklearn.gaussian_process.kernels"
 Made: TypeAlias = Any
 """A kernel of scikit-learn, which is untyped."""
-NAMED: dict[str, Callable[[Any], Made]] = {
+NAMED: dict[str, Callable[[ModuleType], Made]] = {
     "linear": lambda sk: sk.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
     "matern": lambda sk: sk.Matern(),
     "polynomial": lambda sk: sk.DotProduct(sigma_0=1.0) ** 2,
@@ -89,7 +93,7 @@ def is_vector(x: object) -> TypeGuard[Vector]:
     return isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64
 
 
-def together(inputs: list[Any]) -> Inputs:
+def together(inputs: list[Point]) -> Inputs:
     """Inputs as a kernel takes them: vectors as a matrix, anything else as a list."""
     if not inputs or not is_vector(inputs[0]):
         return inputs
@@ -118,7 +122,7 @@ class Kernel:
     FIELDS = (Value("function", called="kernel"), Truth("constant"))
     SCRATCH = ("known", "vectors")
 
-    def __init__(self, kernel: Any, *, constant: bool = False) -> None:
+    def __init__(self, kernel: str | Made, *, constant: bool = False) -> None:
         if isinstance(kernel, str):
             if kernel not in NAMED:
                 raise ParameterError(
@@ -230,7 +234,7 @@ def _copied(kernel: Made) -> Made:
     return clone(kernel)
 
 
-def _known(kernel: Any) -> bool:
+def _known(kernel: Made) -> bool:
     """Whether a kernel and all parts of it are scikit-learn's."""
     if not _theirs(kernel) or type(kernel).__module__ != SKLEARN:
         return False

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from noregret._native.mixing import AVERAGED, LIKELIHOOD, NARROW, SUBSTITUTED
-from noregret.declare.fields import Count, Mismatch, Real, Special, Word
+from noregret.declare.fields import Count, FieldReader, Mismatch, Real, Special, Word
 from noregret.declare.parameters import PARAMETERS, Range, positive
 from noregret.errors import OutcomeError, ParameterError, abbreviated
 
@@ -35,7 +34,7 @@ class Ends:
         """What stands in the file."""
         return None if ends is None else list(map(float, ends))
 
-    def read(self, f: Any, name: str) -> object:
+    def read(self, f: FieldReader, name: str) -> object:
         """What stands there; `Game.restored` checks it."""
         return f.kept(name)[0]
 
@@ -63,7 +62,7 @@ class Game:
     )
 
     @classmethod
-    def restored(cls, loss: str, kind: int, ends: Any, scale: float) -> Game:
+    def restored(cls, loss: str, kind: int, ends: object, scale: float) -> Game:
         """The game of these fields."""
         may_lack = kind == LIKELIHOOD or (loss == "square" and kind == SUBSTITUTED)
         if kind not in KINDS[loss] or (not may_lack if ends is None else kind == LIKELIHOOD):

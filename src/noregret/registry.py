@@ -8,13 +8,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noregret.declare.parameters import PARAMETERS, Parameter
 from noregret.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
     from noregret.learner.base import OnlineLearner
+    from noregret.learner.state import State
 
 __all__ = ["MODELS", "PARAMETERS", "Model", "Parameter", "make", "settings"]
 
@@ -159,7 +160,7 @@ def settings(name: str, given: Mapping[str, object] | None = None) -> dict[str, 
     return chosen
 
 
-def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[Any]:
+def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[State]:
     """A learner by name; parameters by their names, as text or as what the constructor takes.
 
     >>> make("aar", {"prior_precision": "0.5"})
@@ -170,7 +171,7 @@ def make(name: str, given: Mapping[str, object] | None = None) -> OnlineLearner[
     """
     chosen = settings(name, given)
     module, _, maker = MODELS[name].home.rpartition(".")
-    made: OnlineLearner[Any] = getattr(importlib.import_module(f"noregret.{module}"), maker)(
+    made: OnlineLearner[State] = getattr(importlib.import_module(f"noregret.{module}"), maker)(
         **chosen
     )
     return made

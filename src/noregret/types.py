@@ -13,8 +13,11 @@ import numpy.typing as npt
 __all__ = [
     "Bernoulli",
     "Forecast",
+    "Gaps",
     "Integers",
     "Interval",
+    "Json",
+    "Labels",
     "Look",
     "Matrix",
     "Mixture",
@@ -33,8 +36,14 @@ Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 """A 2-D array of float64."""
 Integers = npt.NDArray[np.int64]
-Forecast = Any
+Gaps = npt.NDArray[np.bool_]
+"""Which of many: True or False of each."""
+Labels = npt.NDArray[np.generic]
+"""Labels of classes, numbers or words."""
+Forecast: TypeAlias = float | Vector
 """A float, or a vector of floats when the outcomes are vectors."""
+Json: TypeAlias = dict[str, Any]
+"""An object as JSON has it; who takes something out of it knows or checks what it is."""
 Row: TypeAlias = object
 """What a caller holds for one round: a mapping of name to number, a 1-D array, a frame's row."""
 Table: TypeAlias = object
@@ -47,15 +56,15 @@ Outcomes: TypeAlias = object
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a core says of x before y is known: mean m and root spread sqrt(d).
+    """What a core says of x before y is known: means m of the outcomes and root spread sqrt(d).
 
     The spread itself may overflow (features of size 1e200), so its root is carried.
 
-    >>> Look(mean=0.5, root=2.0).spread
+    >>> Look(mean=np.array([0.5]), root=2.0).spread
     4.0
     """
 
-    mean: Forecast
+    mean: Vector
     root: float
 
     @property
@@ -143,7 +152,7 @@ class Student:
         >>> round(Student(mean=0.0, scale=1.0, degrees=1.0).cdf(1.0), 12)
         0.75
         """
-        t, nu = (y - self.mean) / self.scale, self.degrees
+        t, nu = float(y - self.mean) / self.scale, self.degrees
         if t * t < nu:
             half = 0.5 * _beta(0.5, 0.5 * nu, t * t / (nu + t * t))
             return 0.5 + math.copysign(half, t)

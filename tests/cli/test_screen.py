@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +53,7 @@ def test_the_screen_answers_in_order_within_80_columns(file: Path, capsys) -> No
         "same time yesterday",
         "lower RMSE than the best naive forecast",
         "90 % intervals",
-        "Next   2024-02-10",
+        "Next   2024-02-10 00:00",
         "Beside the best of 12 models, had you known it",
         "proven, whatever the data",
         "noregret forecast load.csv --target MW --steps 24",
@@ -77,6 +79,38 @@ def test_numbers_on_the_screen_are_those_of_json_and_of_the_library(file: Path, 
     assert found["certificates"] == []
     with_proofs = shown(capsys, "run", file.name, "-y", "MW", "--format", "json", "--proofs")
     assert json.loads(with_proofs)["certificates"][0]["holds"] is True
+
+
+def test_the_next_command_can_be_pasted(file: Path, capsys) -> None:
+    frame = load().rename({"MW": "load (MW)"})
+    Path("my load.csv").write_bytes(
+        frame.write_csv().replace("warm", "W\u00e4rme").encode("cp1252")
+    )
+    options = ("my load.csv", "-y", "load (MW)", "--encoding", "cp1252", "--na", "x,y", "--na", "z")
+    text = " ".join(shown(capsys, "run", *options).split())
+    command = (
+        "noregret forecast 'my load.csv' --target 'load (MW)' --na x,y --na z --encoding cp1252"
+    )
+    assert f"More steps: {command} --steps 24" in text
+    assert noregret(*shlex.split(command)[1:], "--steps", "3") == 0
+
+
+def test_date_and_hour_in_two_columns_are_one_time(file: Path, capsys) -> None:
+    """Days repeat in 24 rows, and the hours are written as many meters write them."""
+    frame = load()
+    times = [datetime.fromisoformat(text) for text in frame["time"]]
+    apart = frame.drop("time").with_columns(
+        Date=pl.Series([f"{t:%d/%m/%Y}" for t in times]),
+        Time=pl.Series([f"{t:%I:%M %p}" for t in times]),
+    )
+    apart.write_csv("apart.csv")
+    text = shown(capsys, "run", "apart.csv", "--target", "MW")
+    assert "960 rows, 2024-01-01 to 2024-02-09 23:00, every 1 h, no gaps" in text
+    assert "! columns Date,Time together are the time of a row (--time)" in text
+    assert "Date" not in text.split("features")[1].split("!")[0]
+    together = shown(capsys, "run", file.name, "--target", "MW")
+    row = r"this forecast .*"
+    assert re.search(row, text)[0] == re.search(row, together)[0]
 
 
 def test_a_naive_forecast_that_wins_is_said(tmp_path: Path, capsys) -> None:
@@ -197,3 +231,100 @@ def test_features_said_to_be_known_must_be_there(file: Path, capsys) -> None:
         chosen = ("--steps", "3", "--known", "warm", "--format", printed)
         assert noregret("forecast", file, "-y", "MW", *chosen) == 2
         assert "must end with 3 rows that have it" in capsys.readouterr().err
+
+
+def weather_days(tmp_path: Path) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
+    """A past that ends with a day of weather without a load, and two mornings after it."""
+    frame = load(24 * 20)
+    blank = frame.with_columns(MW=pl.lit(None, dtype=pl.Float64))
+    ends = [24 * 17, 24 * 18, 24 * 19]
+    starts = [0, *ends[:-1]]
+    days = [
+        pl.concat([frame[start:end], blank[end : end + 24]]) for start, end in zip(starts, ends)
+    ]
+    return frame, days
+
+
+@pytest.mark.parametrize("how", ["a file each", "one file overwritten", "one file that grows"])
+def test_rows_ahead_come_again_with_their_outcomes(
+    tmp_path: Path, monkeypatch, capsys, how: str
+) -> None:
+    """Weather rows of tomorrow once kept tomorrow's outcomes from being learned."""
+    monkeypatch.chdir(tmp_path)
+    frame, days = weather_days(tmp_path)
+    learned = [24 * 17, 24 * 18, 24 * 19]
+    for k, day in enumerate(days):
+        path = f"day{k}.csv" if how == "a file each" else "day.csv"
+        whole = day
+        if how == "one file that grows":
+            whole = pl.concat([frame[: learned[k]], day[-24:]])
+        whole.write_csv(path)
+        options = ["--target", "MW", "--steps", "24", "--known", "warm"] if not k else []
+        more = ("--state", "s.nr", "--format", "json", "--out", "next.csv")
+        found = json.loads(shown(capsys, "forecast", path, *options, *more))
+        assert found["learned"] in (0, learned[k])
+        assert found["rows"] == (learned[0] if not k else 24)
+        assert found["coming"][0]["at"] == f"{frame['time'][learned[k]].replace('T', ' ')}:00"
+        assert not any("times go back" in one for one in found["notes"])
+    once = pl.concat([frame[: learned[-1]], days[-1][-24:]])
+    once.write_csv("once.csv")
+    shown(
+        capsys,
+        *("forecast", "once.csv", "--target", "MW", "--steps", "24", "--known", "warm"),
+        *("--out", "once-next.csv"),
+    )
+    assert Path("next.csv").read_text() == Path("once-next.csv").read_text()
+
+
+def test_intervals_come_with_the_forecasts_and_not_after(file: Path) -> None:
+    frame = load(240)
+    blank = frame.with_columns(MW=pl.lit(None, dtype=pl.Float64))
+    twice = [part for k in range(240) for part in (blank[k : k + 1], frame[k : k + 1])]
+    pl.concat(twice).write_csv("twice.csv")
+    assert noregret("run", "twice.csv", "-y", "MW", "--out", "out.csv") == 0
+    out = pl.read_csv("out.csv", infer_schema_length=None).select("forecast", "low", "high")
+    asked, told = out[60::2], out[61::2]  # with nothing known there is no interval
+    assert asked.null_count().sum_horizontal()[0] == 0
+    assert asked.rows() == told.rows()
+
+
+def test_irregular_times_are_counted_and_it_is_said(tmp_path: Path, capsys) -> None:
+    rng = np.random.default_rng(1)
+    seconds = np.cumsum(rng.exponential(100.0, 200)).astype(int)
+    times = [str(np.datetime64("2026-03-01T00:00:00") + int(s)) for s in seconds]
+    pl.DataFrame({"t": times, "v": 10.0 + rng.normal(size=200)}).write_csv(tmp_path / "e.csv")
+    text = shown(capsys, "forecast", tmp_path / "e.csv", "-y", "v", "--steps", "2")
+    assert "! times are irregular: rows are counted" in text
+    assert "gaps in time" not in text
+    assert "Next   200 " in text
+
+
+def test_json_is_json_also_when_nothing_is_new(file: Path, capsys) -> None:
+    shown(capsys, "run", file.name, "-y", "MW", "--state", "s.nr", "-q")
+    found = json.loads(shown(capsys, "run", file.name, "--state", "s.nr", "--format", "json"))
+    assert found == {"rows": 0, "notes": ["load.csv: no new rows"]}
+    assert noregret("run", file.name, "-y", "MW", "--format", "json", "--quiet") == 2
+
+
+def test_too_few_rows_are_refused_in_words(tmp_path: Path, capsys) -> None:
+    load(5).write_csv(tmp_path / "five.csv")
+    assert noregret("forecast", tmp_path / "five.csv", "-y", "MW", "--steps", "24") == 2
+    assert "5 rows with an outcome are too few for a forecast" in capsys.readouterr().err
+
+
+def test_a_refused_run_leaves_the_old_output(file: Path, capsys) -> None:
+    Path("old.csv").write_text("yesterday")
+    load()[::-1].write_csv(file)
+    arguments = ("run", file.name, "-y", "MW", "--time", "time")
+    assert noregret(*arguments, "--out", "old.csv") == 2
+    assert "sort the rows, or give --late skip" in capsys.readouterr().err
+    assert noregret(*arguments, "--out", "old.csv", "--late", "learn") == 2
+    assert "load.csv" in capsys.readouterr().err
+    assert Path("old.csv").read_text() == "yesterday"
+
+
+def test_a_column_that_is_new_to_a_state_is_said(file: Path, capsys) -> None:
+    load(24 * DAYS + 24)[-24:].with_columns(wet=pl.lit(0.5)).write_csv("next.csv")
+    shown(capsys, "run", file.name, "-y", "MW", "--state", "s.nr", "-q")
+    text = " ".join(shown(capsys, "run", "next.csv", "--state", "s.nr").split())
+    assert "! column 'wet' is new: a series keeps the features that it began with" in text

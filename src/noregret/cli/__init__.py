@@ -16,6 +16,7 @@ __all__ = ["COMMANDS", "HELP", "call", "main"]
 COMMANDS = {
     "run": "Forecast a stream with one learner, round by round.",
     "forecast": "The next steps of a series, with intervals.",
+    "merge": "The forecasts of others, merged into one.",
     "fleet": "One learner per key: thousands of streams in one file.",
     "compare": "Several learners side by side, in one pass.",
     "models": "The learners: what is proved of each, what it costs.",

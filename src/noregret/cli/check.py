@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from noregret.errors import NoRegretError, ParameterError, SnapshotError, SourceError
 
 if TYPE_CHECKING:
+    from noregret.cli.options import Options
     from noregret.sources import Source
     from noregret.sources.block import Reading
 
@@ -43,7 +44,7 @@ def given_in(ctx: click.Context) -> set[str]:
     return {n for n in ctx.params if ctx.get_parameter_source(n) not in elsewhere}
 
 
-def keepable(options: dict[str, Any]) -> dict[str, Any]:
+def keepable(options: Options) -> Options:
     """What a state file remembers of a run: options whose value is not the usual one."""
     kept = {name: value for name, value in options.items() if name not in PASSING}
     return {
@@ -55,7 +56,7 @@ def keepable(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def remember(options: dict[str, Any], given: set[str]) -> None:
+def remember(options: Options, given: set[str]) -> None:
     """Take options that were not given from the run that a state file is of, if it is there."""
     state = options["state"]
     if state is None or not Path(state).is_file():
@@ -79,7 +80,7 @@ def remember(options: dict[str, Any], given: set[str]) -> None:
             options[name] = value
 
 
-def check(source: Source, options: dict[str, Any]) -> None:
+def check(source: Source, options: Options) -> None:
     """Refuse what the names and first bytes of things already tell."""
     from noregret.cli.options import encoding_of
 
@@ -120,7 +121,7 @@ def check(source: Source, options: dict[str, Any]) -> None:
         )
 
 
-def _check_names(source: Source, options: dict[str, Any], reading: Reading) -> None:
+def _check_names(source: Source, options: Options, reading: Reading) -> None:
     """Refuse columns that the file does not have."""
     from noregret.sources import columns
     from noregret.sources.calendar import parts_of
@@ -134,7 +135,7 @@ def _check_names(source: Source, options: dict[str, Any], reading: Reading) -> N
         columns.require([*wanted, *parts_of(time, names)], names, reading)
 
 
-def _check_places(options: dict[str, Any]) -> None:
+def _check_places(options: Options) -> None:
     """Refuse outputs that cannot be: no folder, an ending that no format has."""
     for option in ("out", "report", "state"):
         place = options.get(option)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +10,7 @@ from noregret.cli.grouped import Grouped
 from noregret.cli.intervals import interval_option, with_intervals
 from noregret.cli.options import (
     Listed,
+    Value,
     as_json,
     data_options,
     encoding_of,
@@ -68,7 +69,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 @interval_option
 @click.option("--peers/--no-peers", default=False, help="Add river and scikit-learn: slow.")
 @output_options
-def command(**options: Any) -> int:
+def command(**options: Value) -> int:
     """Play several learners on DATA side by side: losses, best in hindsight, bounds."""
     from noregret.errors import ParameterError
 

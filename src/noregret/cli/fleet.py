@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
 from noregret.cli.grouped import Grouped
 from noregret.cli.options import (
+    Value,
     columns,
     data_options,
     encoding_of,
@@ -23,9 +24,12 @@ from noregret.errors import ParameterError
 from noregret.registry import MODELS, make, settings
 
 if TYPE_CHECKING:
+    from noregret.cli.output import Written
+    from noregret.cli.session import Stop
     from noregret.fleet.certified import Certificates
     from noregret.fleet.fleet import Fleet
     from noregret.fleet.replay import Part
+    from noregret.learner.base import Learner
     from noregret.running.recent import Recent
     from noregret.sources import Source
     from noregret.sources.block import Reading
@@ -71,7 +75,7 @@ SHOWN = 5  # keys on the screen
 @click.option("--state", metavar="FILE", help="Go on from this fleet, and write it.")
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> int:
+def command(ctx: click.Context, /, **options: Value) -> int:
     """Forecast DATA round by round with one learner per key."""
     from noregret.cli.check import given_in
     from noregret.cli.options import series_of
@@ -111,7 +115,7 @@ class _Run:
     """One pass over a source with a fleet."""
 
     def __init__(
-        self, source: Source, encoding: Encoding, key: str, learner: Any, *, chosen: bool
+        self, source: Source, encoding: Encoding, key: str, learner: Learner, *, chosen: bool
     ) -> None:
         self.source, self.encoding, self.key = source, encoding, key
         self.learner, self.chosen = learner, chosen
@@ -172,7 +176,7 @@ class _Run:
         return fleet
 
     def _play(
-        self, fleet: Fleet, stop: Any, out: str | None, out_format: str | None, *, quiet: bool
+        self, fleet: Fleet, stop: Stop, out: str | None, out_format: str | None, *, quiet: bool
     ) -> None:
         from contextlib import suppress
 
@@ -190,7 +194,8 @@ class _Run:
                     forecasts = play(fleet, part)
                     self._note(fleet, part, forecasts)
                     loss = (part.y - forecasts) ** 2
-                    kept: dict[str, Any] = {self.reading.unit: part.places, self.key: part.keys}
+                    keys: Written = part.keys if isinstance(part.keys, np.ndarray) else [*part.keys]
+                    kept: dict[str, Written] = {self.reading.unit: part.places, self.key: keys}
                     with named(out):
                         output.write(kept | {"y": part.y, "forecast": forecasts, "loss": loss})
                     progress.tell(lambda seconds: self._words(fleet, seconds))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from noregret.cli.grouped import Grouped
 from noregret.cli.intervals import percents
 from noregret.cli.options import (
+    Value,
     as_json,
     data_options,
     encoding_of,
@@ -54,7 +53,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 @click.option("--state", metavar="FILE", help="Go on from this model file, and write it.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> int:
+def command(ctx: click.Context, /, **options: Value) -> int:
     """Forecast the next steps of the series in DATA, with intervals."""
     from noregret.cli.check import given_in, keepable, remember
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from noregret.cli.output import Lines, Mark, Output, Parquet, Written, placed
 from noregret.declare.extras import module
 from noregret.errors import ParameterError
 from noregret.snapshot import files
 from noregret.types import Vector
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["KeptLines", "KeptParquet", "open_kept"]
 
@@ -138,7 +141,7 @@ class KeptParquet(KeptLines):
             said = " ".join(str(wrong).split())
             raise ParameterError(f"--out {path} cannot be read ({said}): {REMEDY}") from None
 
-    def _values(self, column: Any) -> Written:  # of an array of Arrow
+    def _values(self, column: pa.Array) -> Written:
         if self.arrow.types.is_string(column.type):
             texts: list[str | None] = column.to_pylist()
             return texts

@@ -34,6 +34,8 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
             )
             words = reading.undecided(column) or f"times are read with {how}"
             lines.append(f"column {abbreviated(column)}: {words}")
+    if encoding.apart is not None:
+        lines.append(f"columns {encoding.apart} together are the time of a row (--time)")
     if encoding.labels is not None and encoding.labels.said:
         lines.append(encoding.labels.said)
     said = encoding.clock.said()

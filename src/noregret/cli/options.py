@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Listed",
+    "Options",
+    "Value",
     "as_json",
     "columns",
     "counted",
@@ -37,8 +40,13 @@ __all__ = [
     "series_of",
     "series_options",
     "source_of",
+    "spelled",
 ]
 
+Value: TypeAlias = Any
+"""What Click made of an option: of the type that the option declares, None if it is not given."""
+Options: TypeAlias = dict[str, Value]
+"""Options by name; what one step uses, it takes out."""
 F = TypeVar("F", bound=Callable[..., object])
 SOURCE = (
     *("data", "format", "delimiter", "names", "query", "missing_words", "text", "skip_bad"),
@@ -48,6 +56,7 @@ ENCODING = (
     *("target", "features", "drop", "time", "calendar", "missing", "max_features", "max_values"),
     "late",
 )
+READ = tuple(name for name in ENCODING if name not in ("calendar", "late"))
 FORMATS = ["csv", "parquet", "arrow", "jsonl", "npz", "libsvm", "excel"]
 OUTPUTS = click.Choice(["csv", "parquet", "jsonl"])
 TAKEN = [name for name in PARAMETERS if any(name in model.parameters for model in MODELS.values())]
@@ -267,7 +276,7 @@ output_options = _together(
 )
 
 
-def as_json(options: dict[str, Any]) -> bool:
+def as_json(options: Options) -> bool:
     """Whether results are printed as JSON; a format of DATA goes to --input-format."""
     printed: str = options.pop("printed")
     if printed in FORMATS:
@@ -275,7 +284,7 @@ def as_json(options: dict[str, Any]) -> bool:
     return printed == "json"
 
 
-def series_of(options: dict[str, Any], model: str) -> dict[str, Any] | None:
+def series_of(options: Options, model: str) -> Options | None:
     """Take out what only the automatic forecaster has; None where another learner is asked for."""
     chosen = {name: options.pop(name) for name in ("known", "every")}
     if options.pop("alone") or model != "auto":
@@ -289,13 +298,13 @@ def series_of(options: dict[str, Any], model: str) -> dict[str, Any] | None:
 
 
 def forecaster(
-    parameters: Mapping[str, object], lags: list[int], horizon: int, chosen: dict[str, Any]
+    parameters: Mapping[str, object], lags: list[int], horizon: int, chosen: Options
 ) -> Playable:
     """The automatic forecaster: Auto and the naive forecasts, on lags and the calendar."""
     usual = chosen.get("intervals") or [90.0]
     if len(usual) > 1:
         raise click.UsageError(
-            "--intervals: auto has one coverage; --alone or another --model may have several"
+            "--intervals: auto has one coverage; noregret run has several with another --model"
         )
     from noregret.forecasting.forecaster import Forecaster
     from noregret.registry import make
@@ -313,7 +322,7 @@ def forecaster(
     return found
 
 
-def parameters_of(options: dict[str, Any]) -> dict[str, object]:
+def parameters_of(options: Options) -> dict[str, object]:
     """Take the parameters of a learner out of all options."""
     taken = {name: options.pop(name, None) for name in TAKEN}
     return {name: value for name, value in taken.items() if value is not None}
@@ -335,7 +344,7 @@ def lagged(learner: Playable, lags: list[int], horizon: int) -> Playable:
     return Lagged(learner, [lag - horizon + 1 for lag in lags], horizon)
 
 
-def source_of(options: dict[str, Any]) -> Source:
+def source_of(options: Options) -> Source:
     """Take the source out of all options, and check it and the columns: nothing heavy is loaded."""
     from noregret.cli.check import check
     from noregret.sources import Source
@@ -348,7 +357,22 @@ def source_of(options: dict[str, Any]) -> Source:
     return source
 
 
-def encoding_of(options: dict[str, Any]) -> tuple[Encoding, list[int]]:
+def spelled(command: click.Command, options: Mapping[str, object]) -> str:
+    """What was said about the data and their columns, as a shell reads it again."""
+    words = [str(options["data"])]
+    for one in command.params:
+        if one.name not in {*SOURCE, *READ} - {"data"}:
+            continue
+        value = options[one.name]
+        if value in (None, (), [], one.default):
+            continue
+        parts = value if isinstance(value, tuple) else [value]  # given several times
+        for part in parts:
+            words += [one.opts[0], ",".join(part) if isinstance(part, list) else str(part)]
+    return shlex.join(words)
+
+
+def encoding_of(options: Options) -> tuple[Encoding, list[int]]:
     """Take encoding and lags out of all options."""
     from noregret.sources.encoding import Encoding
     from noregret.sources.labels import Labels

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
+from types import ModuleType
+from typing import IO, TYPE_CHECKING
 
 from noregret.cli.endings import ending
 from noregret.cli.plain_text import csv_text, json_lines
@@ -16,6 +16,11 @@ from noregret.declare.extras import module, optional
 from noregret.errors import ParameterError
 from noregret.sources.block import NUMBER, Column, kind_of_text
 from noregret.types import Integers
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 __all__ = ["Lines", "Mark", "Output", "Parquet", "Written", "named", "open_output", "placed"]
 
@@ -53,7 +58,9 @@ class Lines(Output):
         """Append; numbers are written so that they read back as they were."""
         if self.kind == "csv":
             columns = {name: _harmless(values) for name, values in columns.items()}
-        self._put((self._text if self.polars is None else self._text_by_polars)(columns).encode())
+        polars = self.polars
+        text = self._text(columns) if polars is None else self._by_polars(polars, columns)
+        self._put(text.encode())
         self.header = False
 
     def _text(self, columns: dict[str, Written]) -> str:
@@ -61,20 +68,14 @@ class Lines(Output):
             return csv_text(columns, header=self.header)
         return json_lines(columns)
 
-    def _text_by_polars(self, columns: dict[str, Written]) -> str:
-        frame = self.polars.DataFrame({k: self._series(v) for k, v in columns.items()})
+    def _by_polars(self, polars: ModuleType, columns: dict[str, Written]) -> str:
+        frame = polars.DataFrame({k: _series(polars, v) for k, v in columns.items()})
         text: str = (
             frame.write_csv(include_header=self.header)
             if self.kind == "csv"
             else frame.write_ndjson()
         )
         return text
-
-    def _series(self, values: Written) -> Any:  # a series of Polars
-        if isinstance(values, list):
-            return self.polars.Series(values, dtype=self.polars.String)
-        series = self.polars.Series(values)
-        return series.fill_nan(None) if values.dtype == np.float64 else series
 
     def _put(self, text: bytes) -> None:
         self.file.write(text)
@@ -86,6 +87,30 @@ class Lines(Output):
             self.file.close()
 
 
+class Begun(Lines):
+    """A file that takes the place of the old one with its first row: a refused run leaves that."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        with path.open("ab"):  # a place that cannot be written to is said before anything is read
+            pass
+        self.path: Path | None = path
+        super().__init__(io.BytesIO(), kind, header=True)
+
+    def _put(self, text: bytes) -> None:
+        self._begin()
+        super()._put(text)
+
+    def _begin(self) -> None:
+        if self.path is not None:
+            self.file, self.path = self.path.open("wb"), None
+
+    def close(self) -> None:
+        """Let the file go."""
+        if sys.exc_info()[0] is None:  # without a row it is empty
+            self._begin()
+        super().close()
+
+
 class Parquet(Output):
     """A Parquet file, some ten thousand rows to a group."""
 
@@ -93,10 +118,10 @@ class Parquet(Output):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.writer: Any = None
+        self.writer: pq.ParquetWriter | None = None
         self.arrow = module("pyarrow", "writing Parquet")
         self.parquet = module("pyarrow.parquet", "writing Parquet")
-        self.held: list[Any] = []  # tables of Arrow
+        self.held: list[pa.Table] = []
 
     def write(self, columns: dict[str, Written]) -> None:
         """Hold rows until there are enough of them for a group."""
@@ -118,6 +143,12 @@ class Parquet(Output):
         self._flush()
         if self.writer is not None:
             self.writer.close()
+
+
+def _series(polars: ModuleType, values: Written) -> pl.Series:
+    kind = polars.String if isinstance(values, list) else None
+    series: pl.Series = polars.Series(values, dtype=kind)
+    return series.fill_nan(None) if series.dtype == polars.Float64 else series
 
 
 def _harmless(values: Written) -> Written:
@@ -157,7 +188,7 @@ def open_output(place: str | None, kind: str | None) -> Output:
             raise ParameterError("--out -: standard output is closed")
         return Lines(sys.stdout.buffer, kind or "csv", header=True)
     path, kind = placed(place, kind)
-    return Parquet(path) if kind == "parquet" else Lines(path.open("wb"), kind, header=True)
+    return Parquet(path) if kind == "parquet" else Begun(path, kind)
 
 
 def placed(place: str, kind: str | None) -> tuple[Path, str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from noregret.cli.grouped import Grouped
 from noregret.cli.intervals import percents, with_intervals
 from noregret.cli.options import (
+    Value,
     as_json,
     counted,
     data_options,
@@ -22,6 +21,7 @@ from noregret.cli.options import (
     round_options,
     series_of,
     source_of,
+    spelled,
 )
 from noregret.errors import ParameterError
 from noregret.registry import MODELS, make, settings
@@ -107,7 +107,7 @@ LABELS = "auto-classifier"  # the learner of labels, where none is given
 )
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> int:
+def command(ctx: click.Context, /, **options: Value) -> int:
     """Forecast DATA round by round with one learner: predict, see the outcome, learn."""
     from noregret.cli.check import given_in, keepable, remember
 
@@ -121,7 +121,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         labels = ", ".join(name for name, one in MODELS.items() if one.binary)
         raise ParameterError(f"{model} forecasts numbers: leave out --binary, or take {labels}")
     printed = as_json(options)
-    kept = keepable(options)
+    kept, said = keepable(options), spelled(ctx.command, options)
     del options["model"]
     parameters = settings(model, parameters_of(options))
     intervals = percents(options.pop("intervals"))
@@ -139,5 +139,5 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     from noregret.cli.session import Session
 
     session = Session(source, encoding, {model: learner}, binary=MODELS[model].binary)
-    session.options = kept
+    session.options, session.said = kept, said
     return session.run(**options, as_json=printed)

@@ -23,8 +23,13 @@ SHOWN, MANY = 6, 60  # steps to come that are listed, where they are not what wa
 CALENDAR = "calendar"
 
 
-def lines(found: Summary, notes: Sequence[str] = (), *, steps: int = 0) -> Iterator[str]:
-    """The screen, line by line; where steps are asked for, their forecasts come first."""
+def lines(
+    found: Summary, notes: Sequence[str] = (), *, steps: int = 0, data: str = ""
+) -> Iterator[str]:
+    """The screen, line by line; where steps are asked for, their forecasts come first.
+
+    `data` is what the command line said about the data.
+    """
     yield from _read(found, notes)
     if steps:
         yield ""
@@ -35,6 +40,11 @@ def lines(found: Summary, notes: Sequence[str] = (), *, steps: int = 0) -> Itera
     yield ""
     for one in found.bands or filter(None, [found.intervals]):
         yield from _wrapped(f"{one.words}; +-{number(one.half_width)} on average")
+    if found.weights:
+        largest = sorted(found.weights.items(), key=lambda one: -abs(one[1]))
+        now = ", ".join(f"{name} {weight:.2f}" for name, weight in largest[:SHOWN])
+        more = f", and {len(largest) - SHOWN} more" if len(largest) > SHOWN else ""
+        yield from _wrapped(f"Weights now: {now}{more}")
     if not steps:
         yield from _coming(found, SHOWN)
     if found.guarantee is not None:
@@ -43,9 +53,7 @@ def lines(found: Summary, notes: Sequence[str] = (), *, steps: int = 0) -> Itera
     yield "Save: --out preds.csv    Page: --report page.html    Proofs: --proofs"
     if found.every and found.horizon == 1 and not found.binary and found.is_file:
         steps = found.day or 12
-        yield from _wrapped(
-            f"More steps: noregret forecast {found.data} --target {found.target} --steps {steps}"
-        )
+        yield from _wrapped(f"More steps: noregret forecast {data} --steps {steps}")
 
 
 # What was read --------------------------------------------------------------------------------
@@ -65,8 +73,9 @@ def _read(found: Summary, notes: Sequence[str]) -> Iterator[str]:
     made += [CALENDAR] if found.calendar else []
     made += [f"lags {_ranges(found.lags)}"] if found.lags else []
     features = " + ".join(filter(None, made)) or "none: past outcomes only"
+    what = "forecasts" if found.weights else "features"
     mean = "" if found.binary or found.mean != found.mean else f" (mean {number(found.mean)})"
-    yield from _wrapped(f"  target {found.target}{mean}   features {features}")
+    yield from _wrapped(f"  target {found.target}{mean}   {what} {features}")
     for words in (*notes, *found.warnings):
         yield from _wrapped(f"  ! {words}", 4)
 
@@ -103,7 +112,11 @@ def _errors(found: Summary) -> Iterator[str]:
     if found.binary:
         yield from _labels(found)
         return
-    yield f"Typical error, {ahead}{skip}"
+    yield (
+        "Typical error, each on the rows it has"
+        if found.weights
+        else f"Typical error, {ahead}{skip}"
+    )
     yield f"  {'':<{NAME}}{'RMSE':>10}{'MAE':>10}{found.stretch:>17}"
     first = found.errors[0]
     rest = sorted(found.errors[1:], key=lambda one: (one.rmse != one.rmse, one.rmse))
@@ -112,13 +125,17 @@ def _errors(found: Summary) -> Iterator[str]:
     best, skill = found.best, found.skill
     if best is None or skill != skill:
         return
-    if skill > 0.0:
-        yield f"  {_percent(skill)} lower RMSE than the best naive forecast, {best.name}"
+    if abs(skill) < 5e-4:
+        yield f"  no better than {best.name}"
+    elif skill > 0.0:
+        rival = "of these" if found.weights else "naive forecast"
+        yield f"  {_percent(skill)} lower RMSE than the best {rival}, {best.name}"
     else:
         yield f"  ! {best.name} has been better: its RMSE is {_percent(-skill / (1 - skill))} lower"
     late = min((one.last_rmse for one in found.errors[1:]), default=float("nan"))
     if skill > 0.0 and late < first.last_rmse:
-        yield f"  ! on the {found.stretch} a naive forecast was better"
+        whose = "another" if found.weights else "a naive"
+        yield f"  ! on the {found.stretch} {whose} forecast was better"
 
 
 def _labels(found: Summary) -> Iterator[str]:
@@ -145,6 +162,11 @@ def _row(one: Errors, name: str) -> str:
 
 
 def _percent(share: float) -> str:
+    """A share with two digits, or all before the point.
+
+    >>> _percent(0.0123), _percent(0.456)
+    ('1.2 %', '46 %')
+    """
     return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
@@ -162,7 +184,8 @@ def _coming(found: Summary, shown: int) -> Iterator[str]:
         ends = f"   ({number(one.low)} to {number(one.high)})" if not one.held else ""
         yield f"{head}  {one.time:<17}{number(one.forecast):>10}{ends}"
     if steps and steps[0].held:
-        yield from _wrapped(f"       with {', '.join(steps[0].held)} as in the last row", 7)
+        held = ", ".join(steps[0].held[:4]) + (", ..." if len(steps[0].held) > 4 else "")
+        yield from _wrapped(f"       with {held} as in the last row, so without an interval", 7)
 
 
 def _guarantee(one: Guarantee, found: Summary) -> Iterator[str]:
@@ -174,7 +197,8 @@ def _guarantee(one: Guarantee, found: Summary) -> Iterator[str]:
         why = one.assumed[0] if one.assumed else "nothing is proved of this learner"
         yield from _wrapped(f"No guarantee: {why}", 2)
         return
-    whom = f"the best of {one.models} models" if one.models else "the best of its class"
+    many = "forecasts" if found.weights else "models"
+    whom = f"the best of {one.models} {many}" if one.models else "the best of its class"
     yield f"Beside {whom}, had you known it ({number(one.best)}):"
     share = one.actual / one.best - 1.0 if one.best > 0.0 else 0.0
     apart = f"{_percent(abs(share))} {'higher' if share > 0.0 else 'lower'}"

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from noregret import report as reports
-from noregret.cli import show
+from noregret.cli import contest, show
 from noregret.cli.apart import keep_apart
 from noregret.cli.lock import locked
 from noregret.cli.notes import notes
@@ -23,12 +23,14 @@ from noregret.cli.output import Mark, Output, Written, named, open_output
 from noregret.cli.screen import lines
 from noregret.errors import InputError, ParameterError, SourceError
 from noregret.forecasting.forecaster import Forecaster
+from noregret.forecasting.stream import WARM
 from noregret.running.player import Playable, Player, rounds_of
 from noregret.running.recording import Played, Recording
 from noregret.running.summary import Summary, summarise
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
+from noregret.types import Json
 
 if TYPE_CHECKING:
     from noregret.cli.state import Saving
@@ -44,6 +46,14 @@ PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at
 
 class Interrupted(Exception):  # noqa: N818  # nothing went wrong
     """A signal came while nothing was under way."""
+
+
+class Settled(NamedTuple):
+    """How far a run has learned: the last line or row, what features need, where the output is."""
+
+    last: int
+    memory: Json
+    mark: Mark | None
 
 
 class Stop:
@@ -132,8 +142,9 @@ class Session:
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
         self.reading.declared = replace(self.reading.declared, time=encoding.time)
-        self.seen: list[dict[str, Any]] = []  # the files that a state has learned from
+        self.seen: list[Json] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
+        self.said = ""  # what the command line said about the data
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
         self.intervals = False  # whether all learners were asked for them
@@ -143,6 +154,7 @@ class Session:
         self.mark: Mark | None = None  # where the output is that this run goes on with
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
+        self.settled: Settled | None = None  # where a run goes on that ends with rows ahead
         self.shift = 0  # lines of the pipes that this one goes on from
         self.steps = 0  # that are forecast after the last row, where that is what is asked for,
         self.next_out: tuple[str | None, str | None] = None, None  # and where they go
@@ -161,6 +173,8 @@ class Session:
         as_json: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
+        if quiet and as_json:
+            raise ParameterError("--quiet prints nothing: leave it out, or --format json")
         keep_apart(self.source, out=out, state=state, report=report)
         self.quiet = quiet
         if report is not None:
@@ -176,6 +190,12 @@ class Session:
         found = []
         if (report is not None or not quiet or self.steps) and (self.rows or self.steps):
             found = [self.summary(player) for player in self.players]
+        if self.steps and not found[0].coming:
+            rows = show.count(found[0].learned or found[0].rows, "row")
+            raise SourceError(
+                f"{self.reading.name}: {rows} with an outcome are too few for a forecast: the "
+                f"first {WARM} show the step between them"
+            )
         if self.steps and self.next_out[0] is not None:
             self.write_next(found[0], *self.next_out)  # before anything is printed
         if report is not None:
@@ -216,9 +236,15 @@ class Session:
     def _play(self, output: Output, out: str | None, saving: Saving | None) -> None:
         progress = show.Progress(quiet=self.quiet)
         whole = True  # whether all rows of a piece were taken
+        memory = self.encoding.memory()
         try:
             for piece in self._pieces(saving):
                 whole = False
+                ahead = self.encoding.series and bool(np.isnan(piece.y).all())
+                if not ahead:
+                    self.settled = None
+                elif self.settled is None and saving is not None:  # they may come again, learned
+                    self.settled = Settled(self.last, memory, output.mark())
                 if not self.rows:
                     time = None if self.encoding.counted else self.encoding.time
                     for player in self.players:
@@ -229,6 +255,7 @@ class Session:
                         self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]) + self.shift, True
+                memory = self.encoding.memory() if saving is not None and not ahead else memory
                 progress.tell(self._how_far)
                 if saving is not None and saving.due(self.rows):
                     saving.store(self, output)
@@ -316,11 +343,13 @@ class Session:
             screen.print(words, markup=False, soft_wrap=True)
 
         reading, first = self.reading, self.players[0]
-        if not self.rows:
+        if not self.rows and not as_json:
             say(f"{reading.name}: no new rows")
             if not self.steps:
                 return
         said = notes(self.encoding, reading, binary=first.binary)
+        if not self.rows:
+            said.insert(0, f"{reading.name}: no new rows")
         if reading.bad:
             bad = show.count(reading.bad, f"bad {reading.unit}")
             said.insert(0, f"{bad} left out, the first: {reading.first}")
@@ -330,11 +359,14 @@ class Session:
         if len(self.players) > 1:
             rows, features = show.count(self.rows, "row"), len(self.encoding.slots)
             say(f"{rows} of {reading.name}, {show.count(features, 'feature')}")
-            for line in said:
+            for line in (*(f"  ! {words}" for words in said), ""):
                 say(line)
-            screen.print(show.contest(self.players, bands=self.intervals))
+            for line in contest.lines(self.players, found, bands=self.intervals):
+                say(line)
+            if proofs:
+                screen.print(show.contest(self.players))
             return
-        for line in lines(found[0], said, steps=self.steps):
+        for line in lines(found[0], said, steps=self.steps, data=self.said):
             say(line)
         if proofs and first.rounds:
             screen.print(show.certificates(first.certificates()))
@@ -350,13 +382,13 @@ class Session:
             output.write(columns)
             output.close()
 
-    def _as_dict(self, found: list[Summary], said: list[str], *, proofs: bool) -> dict[str, Any]:
+    def _as_dict(self, found: list[Summary], said: list[str], *, proofs: bool) -> Json:
         """The screen for machines; of several learners, one after the other."""
         each = []
         for player, one in zip(self.players, found):
             proved = [c.to_dict() for c in player.certificates()] if proofs else []
             each.append(one.to_dict() | {"certificates": proved})
-        result = each[0] if len(each) == 1 else {"learners": each}
+        result = each[0] if len(each) == 1 else {"learners": each} if each else {"rows": 0}
         return result | {"notes": said}
 
 

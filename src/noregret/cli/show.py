@@ -24,13 +24,15 @@ __all__ = [
     "exit_code",
     "grid",
     "number",
+    "paid",
     "progress",
 ]
 
 ROUNDING = 1e-9  # of the largest side of a theorem
 SLOW = 10.0  # seconds after which a run without a terminal says how far it is, and then
 AGAIN = 60.0  # seconds
-HEAD = ["loss", "best in hindsight", "bound", "slack", "holds"]
+HEAD = ["loss", "best", "bound", "slack", "holds"]  # best: in hindsight
+KINDS = {"equality": "=", "upper bound": "<=", "lower bound": ">="}
 
 
 def console(*, err: bool = False) -> Console:
@@ -69,7 +71,7 @@ def number(value: float | None, scale: float = 0.0) -> str:
         return "-"
     if abs(value) <= ROUNDING * scale or value == 0.0:
         return "0"
-    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e15 else f"{value:.3g}"
+    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e10 else f"{value:.3g}"
 
 
 def grid(title: str, head: list[str], rows: list[list[str]]) -> Table:
@@ -77,7 +79,13 @@ def grid(title: str, head: list[str], rows: list[list[str]]) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table = Table(
+        title=title,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="bold",
+        padding=(0, 0, 0, 1),
+    )
     for k, name in enumerate(head):
         table.add_column(name, justify="left" if not k else "right", overflow="fold")
     for row in rows:
@@ -99,30 +107,12 @@ def sides(one: Certificate) -> list[str]:
 
 def certificates(found: Sequence[Certificate]) -> Table:
     """Both sides of every theorem."""
-    rows = [[one.name, one.kind, *sides(one)] for one in found]
-    return grid("", ["certificate", "kind", *HEAD], rows)
+    rows = [[one.name, KINDS.get(one.kind, one.kind), *sides(one)] for one in found]
+    return grid("", ["certificate", "", *HEAD], rows)
 
 
-def _naive(player: Player) -> list[list[str]]:
-    """The naive forecasts of the same rows; nothing is proved of them."""
-    found = [one for one in player.baselines.errors()[1:] if one.rmse == one.rmse]
-    rounds = player.baselines.sums[0, 2]
-    return [
-        [one.name, number(one.rmse), number(one.rmse**2 * rounds), *["-"] * 3, "naive"]
-        for one in found
-    ]
-
-
-def contest(players: Sequence[Player], *, bands: bool = False) -> Table:
-    """Learners side by side, the best first, each with its first upper bound.
-
-    bands : also how many outcomes its intervals covered, and how wide they were.
-    """
-    binary = players[0].binary
-
-    def paid(player: Player) -> float:
-        return player.loss if binary else player.errors
-
+def contest(players: Sequence[Player]) -> Table:
+    """Both sides of each learner's first upper bound, the least loss first."""
     rows = []
     for player in sorted(players, key=paid):
         shown, found = [*["-"] * 3, "nothing proved"], player.of_loss()
@@ -132,16 +122,14 @@ def contest(players: Sequence[Player], *, bands: bool = False) -> Table:
                 shown = sides(main)[1:]
             shown[-1] = sides(main)[-1]
         shown[-1] = "NO" if exit_code(player.certificates()) else shown[-1]
-        inside = [f"{one.share:.1%}".replace("%", " %") for one in player.covering if bands]
-        width = [number(2.0 * one.half_width) for one in player.covering if bands]
-        ends = [cell for pair in zip(inside, width) for cell in pair]
-        rows.append([player.name, number(player.rmse), number(paid(player)), *ends, *shown])
-    asked = [f"{100 * c:g} %" for c in players[0].coverages if bands]
-    blank = ["-"] * (2 * len(asked))
-    rows += [] if binary else [[*row[:3], *blank, *row[3:]] for row in _naive(players[0])]
-    loss = "log loss" if binary else "square loss"
-    ends = [head for one in asked for head in (f"in {one}", "width")]
-    return grid("", ["learner", "RMSE", loss, *ends, *HEAD[1:]], rows)
+        rows.append([player.name, number(paid(player)), *shown])
+    loss = "log loss" if players[0].binary else "square loss"
+    return grid("", ["learner", loss, *HEAD[1:]], rows)
+
+
+def paid(player: Player) -> float:
+    """What is least where a learner is best: log loss of labels, square loss of numbers."""
+    return player.loss if player.binary else player.errors
 
 
 class Progress:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noregret import snapshot
 from noregret.cli.output import Mark, Output
@@ -20,6 +20,7 @@ from noregret.snapshot import files
 from noregret.sources.cells import Numbers
 from noregret.sources.dates import Dates
 from noregret.sources.survey import Style
+from noregret.types import Json
 
 if TYPE_CHECKING:
     from noregret.cli.session import Session
@@ -67,7 +68,7 @@ def _chosen(learner: Playable) -> dict[str, str]:
     return {name: repr(value) for name, value in parameters.items()}
 
 
-def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
+def _go_on(path: str, session: Session, kept: Json) -> None:
     encoding = session.encoding
     if (kept["run"]["calendar"] or encoding.series) and encoding.time is None:
         encoding.time = kept["run"]["time"]  # it was found, not given
@@ -89,20 +90,29 @@ def _go_on(path: str, session: Session, kept: dict[str, Any]) -> None:
     if (sums := kept.get("running")) is not None:
         session.players[0].resume(sums)
     source, key = kept["source"], session.source.key
-    if source["key"] == key:  # a pipe is taken to go on where the last one ended
+    same = source["key"] == key
+    if same and key and source["head"] is not None:
+        same = _head(key, source["head"][0]) == source["head"]
+        if not same and encoding.clock.late == "refuse" and not _timed(kept):
+            raise ParameterError(
+                f"{session.source.data} has changed since {path} was written: its beginning is "
+                "not what it was; --late learn takes all of it for new rows"
+            )
+    if same:  # a pipe is taken to go on where the last one ended
         session.resumed, session.mark = True, _mark(kept.get("output"))
         session.last = int(source["last"])
     if "clock" in kept["encoding"]:
-        encoding.clock.recall(kept["encoding"]["clock"], elsewhere=not key or source["key"] != key)
-    if key != source["key"]:
+        encoding.clock.recall(kept["encoding"]["clock"], elsewhere=not key or not same)
+    if not same:
         _refuse_old(path, session, key)
-    if key and source["key"] == key:
+    elif key:
         session.reading.past = session.last
-        if source["head"] is not None and _head(key, source["head"][0]) != source["head"]:
-            raise ParameterError(
-                f"{session.source.data} has changed since {path} was written: its beginning is "
-                "not what it was; give another --state"
-            )
+
+
+def _timed(kept: Json) -> bool:
+    """Whether the times of new rows tell that they are new."""
+    clock = kept["encoding"].get("clock") or {}
+    return clock.get("last") is not None and not clock.get("backward")
 
 
 def _refuse_old(path: str, session: Session, key: str) -> None:
@@ -135,7 +145,7 @@ def _styled(style: Style) -> list[str]:
     return ["dates", style.form, style.other]
 
 
-def _mark(kept: dict[str, Any] | None) -> Mark | None:
+def _mark(kept: Json | None) -> Mark | None:
     """Where the output was, in a form that makes sense."""
     if kept is None:
         return None
@@ -147,14 +157,17 @@ def _store(path: str, session: Session, mark: Mark | None) -> None:
     """Write the state file, whole or not at all; `mark` says how far the output is on the disk."""
     key = session.source.key
     running = session.players[0].running
-    source: dict[str, Any] = {"key": key, "last": session.last, "head": _head(key, HEAD)}
+    last, memory = session.last, session.encoding.memory()
+    if session.settled is not None:  # rows after the last outcome come again, and are learned then
+        last, memory, mark = session.settled
+    source: Json = {"key": key, "last": last, "head": _head(key, _learned_bytes(session, last))}
     seen = [one for one in session.seen if one["key"] != key]
     known = session.encoding.kinds
     styles = {k: _styled(v) for k, v in sorted(session.reading.styles.items()) if k in known}
-    extra = {
+    extra: Json = {
         "run": _settings(session),
         "options": session.options,
-        "encoding": session.encoding.memory(),
+        "encoding": memory,
         "kinds": dict(sorted(session.encoding.kinds.items())),
         "styles": styles,
         "source": source,
@@ -169,6 +182,16 @@ def _settings(session: Session) -> dict[str, object]:
     encoding = session.encoding
     chosen = {name: getattr(encoding, name) for name in FIELDS}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in chosen.items()}
+
+
+def _learned_bytes(session: Session, last: int) -> int:
+    """How many bytes tell a file: of text none beyond what was learned, for the rest may change."""
+    source = session.source
+    if not source.key or source.kind() not in ("csv", "jsonl") or source.key.endswith(".gz"):
+        return HEAD
+    with Path(source.key).open("rb") as file:
+        lines = file.read(HEAD).splitlines(keepends=True)
+    return sum(map(len, lines[:last]))
 
 
 def _head(key: str, size: int) -> list[int | str] | None:

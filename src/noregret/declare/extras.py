@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from types import ModuleType
 
 from noregret.errors import NoRegretError
 
@@ -29,7 +29,7 @@ EXTRAS = {
 CALLED = {"sklearn": "scikit-learn"}
 
 
-def module(name: str, wanted_by: str) -> Any:
+def module(name: str, wanted_by: str) -> ModuleType:
     """A module that only some calls need, or the error that says how to get it."""
     try:
         return importlib.import_module(name)
@@ -44,7 +44,7 @@ def lacking(name: str, wanted_by: str) -> NoRegretError:
     return NoRegretError(f"{wanted_by} needs {CALLED.get(package, package)}: pip install {how}")
 
 
-def optional(name: str) -> Any:
+def optional(name: str) -> ModuleType | None:
     """A module that a call can do without, or None where it is not installed."""
     try:
         return importlib.import_module(name)
@@ -52,6 +52,6 @@ def optional(name: str) -> Any:
         return None
 
 
-def loaded(name: str) -> Any:
+def loaded(name: str) -> ModuleType | None:
     """A module if it is loaded, else None: before that nobody can hold anything of it."""
     return sys.modules.get(name)

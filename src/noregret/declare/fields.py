@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Protocol
 
 from noregret.declare.record import Record
 
@@ -26,6 +27,9 @@ __all__ = [
     "Array",
     "Count",
     "Field",
+    "FieldReader",
+    "FieldWriter",
+    "Form",
     "Group",
     "Groups",
     "Labels",
@@ -177,8 +181,72 @@ class Records(Field):
     called: tuple[str, ...]
 
 
+class FieldWriter(Protocol):
+    """What writes the values of fields; noregret.snapshot has it."""
+
+    def value(self, value: object, where: str) -> object:
+        """A plain value, as JSON has it."""
+        ...
+
+    def thing(self, value: object) -> object:
+        """An object with FIELDS, or a learner."""
+        ...
+
+    def foreign(self, function: object, where: str) -> dict[str, object]:
+        """A function, by the name under which it is given back."""
+        ...
+
+
+class FieldReader(Protocol):
+    """What reads them, and refuses what cannot be; noregret.snapshot has it."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is a field of this name."""
+        ...
+
+    def value(self, name: str) -> Any:
+        """A plain value."""
+        ...
+
+    def kept(self, name: str) -> tuple[object, str]:
+        """What stands there, unchecked, and where that is."""
+        ...
+
+    def whole(self, name: str, low: int, high: int) -> int:
+        """A whole number within limits."""
+        ...
+
+    def function(self, name: str) -> Any:
+        """A function that the caller gave back."""
+        ...
+
+    def learner(self, name: str) -> Any:
+        """A learner."""
+        ...
+
+    def named(self, name: str) -> Mapping[Any, FieldReader]:
+        """Groups of fields by name."""
+        ...
+
+    def done(self) -> None:
+        """Refuse fields that nobody has asked for."""
+        ...
+
+
+class Form(Protocol):
+    """How a field is written that has a form of its own."""
+
+    def write(self, w: FieldWriter, value: Any, /) -> object:
+        """The value, as JSON has it."""
+        ...
+
+    def read(self, f: FieldReader, name: str, /) -> object:
+        """The value of the field of this name."""
+        ...
+
+
 class Special(Field):
-    """A field with a form of its own: `form` has `write(writer, value)` and `read(fields)`."""
+    """A field with a form of its own."""
 
     name: str
-    form: object
+    form: Form

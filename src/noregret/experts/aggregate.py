@@ -83,7 +83,7 @@ def aggregate(
     y: Outcomes,
     *,
     outcome_range: object = None,
-    loss: Any = "square",
+    loss: object = "square",
     share: float | str | None = None,
     prior: object = None,
     rule: str | None = None,

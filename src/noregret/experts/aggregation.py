@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from noregret.experts.pool import Pool
 from noregret.experts.theorems import statements, tracking
 from noregret.learner.replay import Replay
 from noregret.types import Integers, Matrix, Vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Aggregation", "account", "replayed"]
 
@@ -88,7 +91,7 @@ class Aggregation(Replay):
             raise NotLearnedError("the pool had learned before this replay: its past is not here")
         return tracking(self.pool.game, totals, switches, self.sequence(switches)[1])
 
-    def plot_weights(self, ax: Any = None) -> Any:
+    def plot_weights(self, ax: Axes | None = None) -> Axes:
         """The weights as bands over the rounds, the heaviest at the end below; returns the axes."""
         if ax is None:
             _, ax = module("matplotlib.pyplot", "plot_weights").subplots()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from noregret._native import regrets
 from noregret._native.mixing import AVERAGED
@@ -73,25 +74,23 @@ class ConvexLoss:
             raise OutcomeError(f"y = {y!r}: a pool takes outcomes up to 1e150; rescale them")
         return y
 
-    def values(self, g: Any, y: Any) -> Matrix:
+    def values(self, g: ArrayLike, y: ArrayLike) -> Matrix:
         """What forecasts cost."""
         if self.name == "given":
             return self._each(_functions(self.given)[0], "loss", g, y)
-        e = np.subtract(g, y)
+        e: Matrix = np.asarray(np.subtract(g, y))
         size = np.abs(e)
         with np.errstate(over="ignore"):
-            return np.asarray(
-                {
-                    "square": lambda: e * e,
-                    "absolute": lambda: size,
-                    "pinball": lambda: np.where(e > 0.0, (1.0 - self.level) * e, -self.level * e),
-                    "huber": lambda: np.where(
-                        size <= self.level, 0.5 * e * e, self.level * (size - 0.5 * self.level)
-                    ),
-                }[self.name]()
-            )
+            if self.name == "square":
+                return np.asarray(e * e)
+            if self.name == "pinball":
+                return np.where(e > 0.0, (1.0 - self.level) * e, -self.level * e)
+            if self.name == "huber":
+                far = self.level * (size - 0.5 * self.level)
+                return np.where(size <= self.level, 0.5 * e * e, far)
+            return np.asarray(size)
 
-    def slopes(self, g: Any, y: Any) -> Matrix:
+    def slopes(self, g: ArrayLike, y: ArrayLike) -> Matrix:
         """The slope of the loss in g, or one of its slopes."""
         if self.name == "given":
             return self._each(_functions(self.given)[1], "slope", g, y)
@@ -104,7 +103,7 @@ class ConvexLoss:
             return np.where(e == 0.0, 0.0, (e > 0.0) - self.level)
         return np.asarray(np.sign(e))
 
-    def _each(self, function: Function, word: str, g: object, y: Any) -> Matrix:
+    def _each(self, function: Function, word: str, g: ArrayLike, y: ArrayLike) -> Matrix:
         """The caller's function, pair by pair; NaN of those who sleep."""
         gs, ys = np.broadcast_arrays(np.asarray(g, dtype=np.float64), y)
         found = np.full(gs.shape, np.nan)

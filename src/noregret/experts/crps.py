@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -92,7 +91,7 @@ def quantile_steps(said: Matrix, levels: Vector, middles: Vector) -> Matrix:
 
 
 def aggregate_distributions(
-    forecasts: Any, y: Outcomes, outcome_range: object, prior: object, levels: object
+    forecasts: object, y: Outcomes, outcome_range: object, prior: object, levels: object
 ) -> DistributionAggregation:
     """Merge T x N x 2 normal means and variances, or T x N x k quantiles at these levels."""
     said, names, edges, taus = _checked(forecasts, outcome_range, levels)
@@ -151,10 +150,10 @@ def _certificate(losses: Vector, costs: Matrix, start: Vector, edges: Vector) ->
 
 
 def _checked(
-    forecasts: Any, outcome_range: object, levels: object
+    forecasts: object, outcome_range: object, levels: object
 ) -> tuple[Matrix, tuple[str, ...], Vector, Vector | None]:
     """The table, names, edges of the cells, and levels where forecasts are quantiles."""
-    span: Any = outcome_range
+    span: object = outcome_range
     if isinstance(span, int | float):
         span = (-span, span)
     if not isinstance(span, tuple | list) or len(span) != 2:

@@ -228,7 +228,7 @@ class EnsembleState(VectorState):
         self.team.replay(looked.said[None], ys)
         for tree in growing:
             self.last.replay(_both(np.array([looked.merged]), looked.off), ys)
-            tree.learn_vector(x, y - looked.merged)
+            tree.learn_vector(x, y - looked.merged if tree.rounds else 0.0)  # the prior is about 0
         self.linear.absorb(y)
         for group in self.groups:
             group.absorb(y, float(seen.soft[0]), float(views.outcomes[ops.FIRST]))
@@ -265,7 +265,10 @@ class EnsembleState(VectorState):
         heard = self.team.replay(said, ys)
         final = heard[:, -1]
         for tree in growing:
-            off, _ = tree.run(xs, ys - final)
+            left = ys - final
+            if tree.rounds == 0:
+                left[0] = 0.0  # about which their prior is
+            off, _ = tree.run(xs, left)
             final = self.last.replay(_both(final, off), ys)[:, -1]
         forecasts, losses, _ = self.pool.replay(self._outer(said, heard, final), ys)
         self.units = units

@@ -14,12 +14,13 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from noregret import errors
 from noregret._native.mixing import LIKELIHOOD, normal_losses
+from noregret.declare.fields import FieldReader, FieldWriter
 from noregret.errors import FeatureError, InputError, ParameterError, abbreviated, wrapping
 from noregret.gaussian.learners import BayesianRidge
 from noregret.inputs import values as features
@@ -29,7 +30,11 @@ from noregret.learner.state import State
 from noregret.losses import LARGEST, Game
 from noregret.types import Forecast, Matrix, Row, Table, Vector
 
-__all__ = ["LearnerMember", "Member", "MemberList", "as_numbers", "member", "members"]
+__all__ = ["LearnerMember", "Member", "MemberList", "Said", "as_numbers", "member", "members"]
+
+
+Said: TypeAlias = Any
+"""What an expert says: a number, a distribution, or None, which is that it sleeps."""
 
 
 class Member:
@@ -41,7 +46,7 @@ class Member:
         """A member that shares nothing that changes with this one."""
         return self
 
-    def forecast(self, x: Row, game: Game) -> Forecast:
+    def forecast(self, x: Row, game: Game) -> Said:
         """A number, a distribution, or None."""
         raise NotImplementedError
 
@@ -66,7 +71,7 @@ class NamedForecast(Member):
     def __init__(self, name: str, place: int) -> None:
         self.model, self.name, self.place = name, name, place
 
-    def forecast(self, x: Any, game: Game) -> Forecast:  # noqa: ARG002  # all are asked alike
+    def forecast(self, x: Any, game: Game) -> Said:  # noqa: ARG002  # all are asked alike
         """What x says under this name; nothing if it says nothing."""
         if type(x) is dict:
             return x.get(self.name)
@@ -80,7 +85,7 @@ class Function(Member):
     def __init__(self, function: Callable[[Row], Forecast]) -> None:
         self.model = function
 
-    def forecast(self, x: Row, game: Game) -> Forecast:  # noqa: ARG002  # all are asked alike
+    def forecast(self, x: Row, game: Game) -> Said:  # noqa: ARG002  # all are asked alike
         """What the function says."""
         return self.model(x)
 
@@ -102,7 +107,7 @@ class LearnerMember(Member):
         """A member with a copy of the learner."""
         return type(self)(copy.deepcopy(self.model))
 
-    def forecast(self, x: Row, game: Game) -> Forecast:
+    def forecast(self, x: Row, game: Game) -> Said:
         """The learner's forecast."""
         if game.kind == LIKELIHOOD and hasattr(self.model, "predictive"):
             return self.model.predictive(x)
@@ -134,7 +139,7 @@ class LearnerMember(Member):
 class Estimator(Member):
     """Anything with predict and partial_fit; names are kept in the order of the first round."""
 
-    def __init__(self, model: Any, names: list[object] | None = None) -> None:
+    def __init__(self, model: object, names: list[object] | None = None) -> None:
         self.model, self.names = model, names
 
     def copy(self) -> Self:
@@ -150,7 +155,7 @@ class Estimator(Member):
             raise FeatureError(f"x has the names {list(mapping)}, an estimator learned {names}")
         return features.row([mapping[name] for name in names])[None]
 
-    def forecast(self, x: Row, game: Game) -> Forecast:
+    def forecast(self, x: Row, game: Game) -> Said:
         """The estimator's forecast for a single row; none before its first round."""
         row = self._row(x)
         if not any(name.endswith("_") and not name.startswith("_") for name in vars(self.model)):
@@ -184,14 +189,14 @@ class Estimator(Member):
 class MemberList:
     """Members by name, as files keep them: a name, a function to be given back, or a learner."""
 
-    def write(self, w: Any, found: Mapping[str, Member]) -> list[object]:
+    def write(self, w: FieldWriter, found: Mapping[str, Member]) -> list[object]:
         """Pairs of a name and a member."""
         return [
             [w.value(name, "the name of an expert"), self._write(w, name, expert)]
             for name, expert in found.items()
         ]
 
-    def _write(self, w: Any, name: str, expert: Member) -> dict[str, object]:
+    def _write(self, w: FieldWriter, name: str, expert: Member) -> dict[str, object]:
         if isinstance(expert, NamedForecast):
             return {"name": w.value(expert.name, "name"), "place": expert.place}
         if isinstance(expert, Function):
@@ -204,7 +209,7 @@ class MemberList:
             "own means"
         )
 
-    def read(self, f: Any, name: str) -> dict[str, Member]:
+    def read(self, f: FieldReader, name: str) -> dict[str, Member]:
         """The members by name."""
         found = {}
         for label, inner in f.named(name).items():
@@ -212,7 +217,7 @@ class MemberList:
             inner.done()
         return found
 
-    def _read(self, f: Any) -> Member:
+    def _read(self, f: FieldReader) -> Member:
         if f.has("name"):
             return NamedForecast(f.value("name"), f.whole("place", 0, 2**31))
         if f.has("function"):
@@ -287,7 +292,7 @@ def check_row(experts: Mapping[str, Member], x: Row) -> None:
             )
 
 
-def as_numbers(said: Sequence[Forecast], names: Sequence[str]) -> Vector:
+def as_numbers(said: Sequence[Said], names: Sequence[str]) -> Vector:
     """Forecasts as numbers (means of distributions), NaN for those who sleep."""
     numbers = np.full(len(said), math.nan)
     for j, value in enumerate(said):
@@ -308,7 +313,7 @@ def as_numbers(said: Sequence[Forecast], names: Sequence[str]) -> Vector:
     return numbers
 
 
-def _speaks(value: Forecast) -> bool:
+def _speaks(value: Said) -> bool:
     return value is not None and not (isinstance(value, float | np.floating) and value != value)
 
 
@@ -335,7 +340,7 @@ def rows_of(X: Table) -> Sequence[Row] | Matrix:
 
 def replays(
     experts: Mapping[str, Member], game: Game, X: Table, rows: Iterable[Row], ys: Vector
-) -> tuple[dict[str, Spoken], dict[str, list[Forecast]]]:
+) -> tuple[dict[str, Spoken], dict[str, list[Said]]]:
     """What the experts say in every round as they learn: those that can replay, then the others."""
     quick: dict[str, Spoken] = {}
     slow = dict(experts)
@@ -345,7 +350,7 @@ def replays(
         if spoken is not None:
             quick[name] = spoken
             del slow[name]
-    said: dict[str, list[Forecast]] = {name: [] for name in slow}
+    said: dict[str, list[Said]] = {name: [] for name in slow}
     for x, y in zip(rows, ys.tolist() if slow else ()):
         check_row(experts, x)
         for name, expert in slow.items():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
 from noregret.errors import ParameterError
+
+L = TypeVar("L")
 
 __all__ = ["over"]
 
 
-def over(learner_class: Any, **grid: Any) -> list[Any]:
+def over(learner_class: Callable[..., L], **grid: object) -> list[L]:
     """A learner for every combination; a parameter that is no list is the same for all.
 
     Under the Aggregating Algorithm they stand for averaging over parameters instead of choosing

@@ -15,7 +15,7 @@ from noregret._native.mixing import LIKELIHOOD
 from noregret.errors import InputError, OutcomeError, ParameterError, abbreviated
 from noregret.inputs import values as features
 from noregret.losses import LARGEST, Game
-from noregret.types import Matrix, Table, Vector
+from noregret.types import Matrix, Outcomes, Table, Vector
 
 __all__ = ["SMALLEST", "prior_of", "probabilities", "read"]
 
@@ -23,7 +23,7 @@ SMALLEST = 1e-300  # share of all weight: its inverse must fit in float64
 
 
 def read(
-    played: Game, forecasts: Table, y: Any
+    played: Game, forecasts: Table, y: Outcomes
 ) -> tuple[Matrix, Matrix | None, tuple[str, ...], Vector]:
     """Forecasts, losses in a likelihood game, names and outcomes, checked."""
     said, names = features.table_with_gaps(forecasts, "forecasts")
@@ -44,7 +44,7 @@ def read(
         )
     table, scalar = features.outcome_table(y, len(said))
     if not scalar:
-        raise OutcomeError(f"y has shape {np.shape(y)}: a pool takes one outcome per round")
+        raise OutcomeError(f"y has shape {table.shape}: a pool takes one outcome per round")
     ys = np.ascontiguousarray(table[:, 0])
     if np.abs(ys).max() > LARGEST or played.binary:
         for value in ys.tolist():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from noregret import losses
 from noregret.certificates import Certificate
@@ -73,6 +74,7 @@ class SafeOSLOG(SafePool):
     start, floor : OSLOG's.
 
     >>> import numpy as np
+    import numpy.typing as npt
     >>> learner = SafeOSLOG(outcome_range=1.0)
     >>> for t in range(100):                # OSLOG loses 1 in every later round
     ...     learner.learn_one(np.array([1.0]), float(t > 0))
@@ -241,7 +243,7 @@ class SafeLogistic(Classifier, SafePool):
         self._state = BinaryPoolState(state.members, state.pool, labels)
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> npt.NDArray[np.generic]:
         """The two labels, the positive one second."""
         with self._lock:
             self._learned()

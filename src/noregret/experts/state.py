@@ -18,6 +18,7 @@ from noregret.experts.members import (
     LearnerMember,
     Member,
     MemberList,
+    Said,
     Spoken,
     as_numbers,
     check_row,
@@ -31,7 +32,7 @@ from noregret.experts.theorems import Cells, certified
 from noregret.inputs.spaces import FeatureSpace
 from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.saving import revived
-from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["PoolState", "own_certificates"]
 
@@ -93,7 +94,7 @@ class PoolState:
 
     # One round ------------------------------------------------------------------------------
 
-    def heard(self, x: Row) -> tuple[Vector, list[Forecast]]:
+    def heard(self, x: Row) -> tuple[Vector, list[Said]]:
         """What each member says of x, as numbers and as it is."""
         check_row(self.members, x)
         said = []
@@ -227,12 +228,12 @@ def _certificates(model: object) -> Sequence[Certificate]:
     return found
 
 
-def _costs(said: Sequence[Forecast], y: float, names: Iterable[str]) -> Vector:
+def _costs(said: Sequence[Said], y: float, names: Iterable[str]) -> Vector:
     """The log losses of the members' forecasts; NaN of those who sleep."""
     return np.array([_cost(value, y, name) for value, name in zip(said, names)])
 
 
-def _cost(said: Forecast, y: float, name: str) -> float:
+def _cost(said: Said, y: float, name: str) -> float:
     if said is None or (not hasattr(said, "log_density") and said != said):
         return math.nan
     if hasattr(said, "log_density"):

@@ -161,8 +161,8 @@ class Design:
         return calendar(self.parts, at + offset)
 
     def times(self, steps: Integers, offset: float) -> Moments:
-        """The times of steps to come."""
-        at = self.every.at(steps, self.origin)
+        """The times of steps to come; where rows are counted, though they have times, the count."""
+        at = self.every.at(steps, self.origin if self.every.unit != "rows" else 0.0)
         offsets = _offsets(at, self.zone) if self.zone else np.full(len(at), offset)
         return Moments(self.every.unit, at, offsets, self.zone)
 

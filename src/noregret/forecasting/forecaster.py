@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from noregret.forecasting.stream import WARM, ForecasterState
 from noregret.forecasting.times import ROWS, Moments
 from noregret.learner.base import Learner
 from noregret.learner.estimator import Regressor
-from noregret.types import Row, Table, Vector
+from noregret.types import Labels, Row, Table, Vector
 from noregret.wrappers.inner import Wrapper, private_copy
 
 __all__ = ["Forecaster"]
@@ -201,7 +201,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
             state.running.accept(self._design(state), self._checked("horizon"))
         self._state = state
 
-    def __setstate__(self, stored: dict[str, Any]) -> None:
+    def __setstate__(self, stored: dict[str, object]) -> None:
         super().__setstate__(stored)
         if self._state is not None:
             self._state.chosen = self
@@ -261,7 +261,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
             return dict(zip(running.experts, paid.tolist()))
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> Labels:
         """The two labels, the second one forecast; only with a learner for labels."""
         if not self._binary:
             raise AttributeError("classes_ is for labels: give a learner such as AutoClassifier()")
@@ -297,15 +297,15 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
             ends = Moments(
                 design.every.unit, np.array(known), np.full(2, state.offset), design.zone
             )
-            named = isinstance(self.known, str)
+            named, counted = isinstance(self.known, str), design.every.unit == "rows"
             lags = design.lags or [
                 int(name[4:]) for name in design.names(1) if name.startswith("lag ")
             ]
             return Facts(
                 rows=state.rows,
                 every=str(design.every),
-                first=clock(ends)[0] if state.kind != "rows" else None,
-                last=clock(ends)[1] if state.kind != "rows" else None,
+                first=None if counted else clock(ends)[0],
+                last=None if counted else clock(ends)[1],
                 gaps=state.gaps,
                 skipped=state.skipped,
                 seasons=tuple(s.name for s in design.seasons),
@@ -313,4 +313,5 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
                 calendar=design.parts,
                 features=design.features,
                 assumed=design.features if named else (),
+                irregular=counted and state.kind != "rows",
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from noregret.errors import FeatureError, InputError, abbreviated
 from noregret.forecasting.times import Moments, counted, read
 from noregret.inputs import values
+from noregret.inputs.values import Mapped
 from noregret.types import Matrix, Row, Table
 
 __all__ = ["Rows", "read_row", "read_table"]
@@ -86,9 +87,10 @@ def _mapping(x: object) -> bool:
     return x is not None and values.as_mapping(x) is not None
 
 
-def _mappings(rows: Sequence[Any], time: object, first: int) -> Rows:
+def _mappings(given: Sequence[Mapped | None], time: object, first: int) -> Rows:
     """Rows by name; every one has the names of the first."""
-    if any(row is None for row in rows):
+    rows = [row for row in given if row is not None]
+    if len(rows) < len(given):
         raise FeatureError("some rows are mappings and others are not: give every row its names")
     named = [name for name in rows[0] if name != time]
     xs = np.empty((len(rows), len(named)))
@@ -107,12 +109,14 @@ def _mappings(rows: Sequence[Any], time: object, first: int) -> Rows:
     return Rows(read([row[time] for row in rows], f"time {time!r}"), [str(n) for n in named], xs)
 
 
-def _column(X: Any, name: object) -> Any:
+def _column(X: Any, name: object) -> Iterable[object]:
     column = X[name]
-    return column.to_numpy(zero_copy_only=False) if hasattr(column, "combine_chunks") else column
+    arrow = hasattr(column, "combine_chunks")
+    found: Iterable[object] = column.to_numpy(zero_copy_only=False) if arrow else column
+    return found
 
 
-def _index(X: object, time: object) -> Any:
+def _index(X: object, time: object) -> Iterable[object] | None:
     """The index of a frame of pandas where it holds the times: it is called so, or has dates."""
     index = getattr(X, "index", None)
     dates = getattr(getattr(index, "dtype", None), "kind", "") == "M"
@@ -120,7 +124,7 @@ def _index(X: object, time: object) -> Any:
     return index if called or (time is None and dates) else None
 
 
-def _near(name: object, known: Any) -> str:
+def _near(name: object, known: Iterable[object]) -> str:
     """A suggestion."""
     found = get_close_matches(str(name), [str(one) for one in known], 1)
     return f" (did you mean {found[0]!r}?)" if found else ""

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from noregret.forecasting.times import EPOCH, Moments
 from noregret.learner.replay import Replay, module
 from noregret.types import Matrix, Vector
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["Facts", "ForecastReplay", "Forecasts", "clock"]
+
+
+Time = datetime | float
+"""A time as the rows had it: a datetime, a number, or a step counted from the first row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +29,7 @@ class Forecasts:
     times are datetimes, numbers, or steps counted from the first row, as the rows had them.
     """
 
-    times: list[Any]
+    times: list[Time]
     forecast: Vector
     low: Vector
     high: Vector
@@ -31,11 +38,11 @@ class Forecasts:
     def __len__(self) -> int:
         return len(self.forecast)
 
-    def __iter__(self) -> Iterator[tuple[Any, float, float, float]]:
+    def __iter__(self) -> Iterator[tuple[Time, float, float, float]]:
         numbers = (self.forecast.tolist(), self.low.tolist(), self.high.tolist())
         return iter(zip(self.times, *numbers))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """A pandas frame with columns time, forecast, low and high."""
         columns = {"time": self.times, "forecast": self.forecast}
         return module("pandas", "to_frame").DataFrame(
@@ -57,13 +64,13 @@ def _text(time: object) -> str:
     return f"{time:%Y-%m-%d %H:%M}" if isinstance(time, datetime) else f"{time}"
 
 
-def clock(times: Moments) -> list[Any]:
+def clock(times: Moments) -> list[Time]:
     """Times as people write them: datetimes of the local clock, numbers, or steps."""
     if times.kind == "rows":
         return [int(t) for t in times.at.tolist()]
     if times.kind == "number":
         return list(times.at.tolist())
-    found: list[Any] = []
+    found: list[Time] = []
     for at, offset in zip(times.at.tolist(), times.offset.tolist()):
         moment = EPOCH + timedelta(microseconds=at)
         if times.zone:
@@ -96,8 +103,8 @@ class Facts:
 
     rows: int
     every: str  # "30 min", "1 month", "row", or "" while it is not known
-    first: Any  # times as in Forecasts, None where there are none
-    last: Any
+    first: Time | None  # times as in Forecasts, None where there are none
+    last: Time | None
     gaps: int  # steps without a row
     skipped: int  # rows at a time that was learned already
     seasons: tuple[str, ...]  # the naive forecasts that the frequency has
@@ -106,3 +113,4 @@ class Facts:
     features: tuple[str, ...]
     assumed: tuple[str, ...]
     """Features used at the forecast's time because nothing else was said: are they known then?"""
+    irregular: bool = False  # there are times, but no step between them: rows are counted

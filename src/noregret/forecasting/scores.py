@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from noregret.declare.fields import Array, Count
 from noregret.learner.replay import module
 from noregret.types import Integers, Matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Score", "Scores", "Tally", "add_errors"]
 
@@ -72,10 +75,15 @@ class Tally:
 
 
 def add_errors(sums: Matrix, errors: Matrix) -> None:
-    """Add squares, sizes and counts, one row after the other: cuts leave no trace."""
+    """Add squares, sizes and counts, one row after the other: cuts leave no trace.
+
+    NaN stands for a forecast that was not there.
+    """
+    there = ~np.isnan(errors)
+    errors = np.where(there, errors, 0.0)
     sums[:, 0] = np.cumsum(np.vstack([sums[:, 0], errors**2]), axis=0)[-1]
     sums[:, 1] = np.cumsum(np.vstack([sums[:, 1], np.abs(errors)]), axis=0)[-1]
-    sums[:, 2] += len(errors)
+    sums[:, 2] += there.sum(axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,7 @@ class Scores:
         best = self.best(horizon).rmse
         return 1.0 - self.at(horizon)[0].rmse / best if best > 0.0 else math.nan
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """A pandas frame, one row per horizon and forecast."""
         columns = Score.__slots__
         rows = {name: [getattr(score, name) for score in self.table] for name in columns}

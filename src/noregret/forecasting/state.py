@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from noregret.forecasting.history import History
 from noregret.forecasting.learners import Block, blocks_of
 from noregret.forecasting.scores import Tally
 from noregret.forecasting.seasons import stretch_of
+from noregret.learner.base import Learner
 from noregret.types import Matrix, Vector
 
 __all__ = ["Played", "Running"]
@@ -62,7 +62,7 @@ class Running:
         self.design: Design
 
     @classmethod
-    def start(cls, design: Design, horizon: int, learners: Sequence[Any]) -> Running:
+    def start(cls, design: Design, horizon: int, learners: Sequence[Learner]) -> Running:
         """Nothing has been learned."""
         periods = [s.steps for s in design.means]
         echoes = [e.steps for e in design.echoes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from noregret.glm.labels import classes_of, column, sign_of
 from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.learner.replay import Replay
-from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Integers, Matrix, Outcome, Outcomes, Row, Table, Vector
 from noregret.wrappers.inner import private_copy
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ForecasterState:
         self.running: Running | None = None
 
     @classmethod
-    def restored(cls, *fields: Any) -> Self:
+    def restored(cls, *fields: object) -> Self:
         """The state of these values; the Forecaster around it knows the parameters."""
         state: Self = object.__new__(cls)
         for name, value in zip((f.name for f in cls.FIELDS), fields, strict=True):
@@ -149,7 +149,7 @@ class ForecasterState:
         learners = [private_copy(self.chosen._inner()) for _ in blocks_of(horizon)]
         self.running = Running.start(design, horizon, learners)
 
-    def _steps(self, times: Moments) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _steps(self, times: Moments) -> Integers:
         """The step of each time; rows are counted where times have no grid."""
         assert self.every is not None
         if self.every.unit == "rows":

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -59,7 +58,7 @@ def counted(first: int, rows: int) -> Moments:
     return Moments("rows", np.arange(first, first + rows, dtype=float), np.zeros(rows))
 
 
-def read(column: Any, field: str) -> Moments:
+def read(column: Iterable[object], field: str) -> Moments:
     """Times in any of their forms, or an InputError that names the first that is none."""
     zone = _zone(getattr(getattr(column, "dtype", None), "tz", None))
     array = np.asarray(column)

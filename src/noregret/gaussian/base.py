@@ -7,7 +7,7 @@ that take none.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from noregret.kernels import Kernel
 from noregret.learner.base import OnlineLearner
 from noregret.learner.estimator import Regressor, not_fitted
 from noregret.types import Forecast, Matrix, Outcome, Outcomes, Row, Table
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["Gaussian"]
 
@@ -141,7 +144,7 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
         self._run(X, y, weights=sample_weight)
         return self
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         # A budget forgets, and experts that change follow the last rows: neither needs to fit all

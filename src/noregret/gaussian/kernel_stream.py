@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
 
 import numpy as np
 
@@ -84,9 +83,22 @@ class KernelStream(GaussianStream):
         return self.plan, self.inputs, self.scalar, *counts, ledger, points, *rows
 
     @classmethod
-    def restored(cls, plan: Plan, inputs: KernelInputs, *values: Any) -> KernelStream:
+    def restored(
+        cls,
+        plan: Plan,
+        inputs: KernelInputs,
+        scalar: bool,  # noqa: FBT001  # values come in the order of FIELDS
+        m: int,
+        counted: int,
+        size: int,
+        prior: float,
+        priors: int,
+        ledger: Matrix,
+        stored: object,
+        *rest: *tuple[Vector, Matrix, Vector, Matrix | None],
+    ) -> KernelStream:
         """The stream of these values."""
-        scalar, m, counted, size, prior, priors, ledger, points, *rows, ends = values
+        *rows, ends = rest
         if plan.kernel is None or not isinstance(plan.budget, Window | None):
             raise Mismatch("has no kernel, or a budget that makes no sense")
         if scalar and m != 1:
@@ -99,7 +111,7 @@ class KernelStream(GaussianStream):
         if size not in kept:
             raise Mismatch(f"keeps {size} of {counted} rounds")
         ledger = restored_ledger(ledger, m)
-        points = inputs.restored_points(points)
+        points = inputs.restored_points(stored)
         shapes = [(size * (size + 1) // 2,), (size, m), (size,)]
         if len(points) != size or [row.shape for row in rows] != shapes:
             raise Mismatch(f"has {len(points)} inputs or other rows for {size} rounds")

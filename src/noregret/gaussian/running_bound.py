@@ -8,8 +8,6 @@ rounding.  However the rounds are cut into replays, and runs, the bits are the s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from noregret.gaussian import theorems
 from noregret.gaussian.hints import hints
 from noregret.gaussian.ledger import Totals
 from noregret.gaussian.rules import Rule
-from noregret.learner.replay import Replay
+from noregret.learner.replay import Replay, StoredSums
 from noregret.types import Matrix, Vector
 
 __all__ = ["RunningSums"]
@@ -82,12 +80,12 @@ class RunningSums:
             return theorems.bayesian_side(V, t, level, Lam)
         return V
 
-    def stored(self) -> list[Any] | None:
+    def stored(self) -> StoredSums | None:
         """The sums for a state file; None if one overflowed."""
         finite = all(map(math.isfinite, (*self.V, *self.Lam, self.largest)))
-        return [[*self.V], [*self.Lam], self.largest, self.rounds] if finite else None
+        return (self.V, self.Lam, self.largest, self.rounds) if finite else None
 
-    def resume(self, stored: Sequence[Any]) -> None:
+    def resume(self, stored: StoredSums) -> None:
         """Go on from stored sums."""
         (V, lost_V), (Lam, lost_Lam), largest, rounds = stored
         self.V, self.Lam = (float(V), float(lost_V)), (float(Lam), float(lost_Lam))

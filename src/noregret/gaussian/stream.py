@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import partial
+from typing import Self
 
 import numpy as np
 
@@ -46,7 +47,7 @@ from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import outcome, outcome_table, outcomes
 from noregret.kernels import Kernel
 from noregret.learner.replay import Replay
-from noregret.learner.saving import writable_copy
+from noregret.learner.saving import revived
 from noregret.types import (
     Forecast,
     Integers,
@@ -92,7 +93,13 @@ class Plan:
     discount: float | None = None  # None: the past does not fade
 
     @classmethod
-    def restored(cls, rule: Rule, prior_precision: float, drift: Drift, *more: Any) -> Plan:
+    def restored(
+        cls,
+        rule: Rule,
+        prior_precision: float,
+        drift: Drift,
+        *more: *tuple[bool, Kernel | None, Budget | None, float | None],
+    ) -> Plan:
         """The plan of these values."""
         if not callable(drift) and not (type(drift) is float and 0.0 <= drift <= 1e300):
             raise Mismatch("has an invalid drift")
@@ -262,7 +269,8 @@ class Stream(GaussianStream):
             self.fast = GaussianRounds(space.reader, core.factor, core.work, ledger, core.alone)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _revived, (self.plan, self.core, self.ledger, self.space, self.scalar)
+        opened = partial(Stream, scalar=self.scalar)
+        return revived, (opened, self.plan, self.core, self.ledger, self.space)
 
     @classmethod
     def start(cls, plan: Plan, space: FeatureSpace, m: int = 1, *, scalar: bool = True) -> Stream:
@@ -279,9 +287,17 @@ class Stream(GaussianStream):
         return self.plan, self.space, self.scalar, self.core.shape[1], ledger, core, ends
 
     @classmethod
-    def restored(cls, plan: Plan, space: FeatureSpace, *values: Any) -> Stream:
+    def restored(
+        cls,
+        plan: Plan,
+        space: FeatureSpace,
+        scalar: bool,  # noqa: FBT001  # values come in the order of FIELDS
+        m: int,
+        ledger: Matrix,
+        stored: StoredCore,
+        ends: Matrix | None,
+    ) -> Stream:
         """The stream of these values."""
-        scalar, m, ledger, stored, ends = values
         if scalar and m != 1:
             raise Mismatch(f"has {m} outcomes that are one number")
         ledger = restored_ledger(ledger, m)
@@ -507,11 +523,6 @@ def _best_norm(core: PrimalCore | DriftCore | DualCore, plan: Plan) -> float:
     if not isinstance(core, PrimalCore) or plan.budget is None:
         return math.nan
     return float(np.linalg.norm(core.coefficients()))
-
-
-def _revived(plan: Plan, core: Any, ledger: Matrix, space: FeatureSpace, scalar: Any) -> Stream:
-    """A stream from a pickle, in arrays that may be written to."""
-    return Stream(plan, writable_copy(core), writable_copy(ledger), space, scalar=scalar)
 
 
 def _roots(weights: Outcomes, rounds_: int, plan: Plan) -> Matrix:

@@ -22,7 +22,7 @@ from noregret.learner.base import OnlineLearner
 from noregret.learner.estimator import Classifier
 from noregret.learner.replay import Replay
 from noregret.learner.state import VectorState
-from noregret.types import Bernoulli, Matrix, Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Bernoulli, Labels, Matrix, Outcome, Outcomes, Row, Table, Vector
 
 __all__ = ["BinaryLearner", "PosteriorState"]
 
@@ -48,7 +48,9 @@ class PosteriorState(VectorState):
     scatter: Matrix  # sum xx'
 
     @classmethod
-    def restored(cls, *values: Any) -> PosteriorState:
+    def restored(
+        cls, *values: *tuple[FeatureSpace, tuple[object, object], Posterior, Matrix, Matrix]
+    ) -> PosteriorState:
         """The state of these values."""
         state = cls(*values)
         n, posterior = state.space.size, state.posterior
@@ -186,7 +188,7 @@ class BinaryLearner(Classifier, OnlineLearner[PosteriorState]):
     # What was learned -----------------------------------------------------------------------
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> Labels:
         """The two labels, the positive one second."""
         with self._lock:
             return np.array(self._learned().classes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from noregret.budgets import FeatureMap, Nystrom
 from noregret.declare.fields import Array, Mismatch, Part, Points
 from noregret.errors import FeatureError, NoRegretError
 from noregret.inputs.spaces import NOTHING, Encoded, FeatureSpace
-from noregret.kernels import Inputs, Kernel, together
+from noregret.kernels import Inputs, Kernel, Point, together
 from noregret.numerics.triangles import solve_lower
-from noregret.types import Matrix, Row, Table, Vector
+from noregret.types import Gaps, Matrix, Row, Table, Vector
 
 __all__ = ["KernelInputs", "MappedSpace", "NystromSpace"]
 
@@ -31,7 +30,7 @@ class KernelInputs:
     def __init__(self, space: FeatureSpace | None) -> None:
         self.space = space  # None: objects that only the kernel understands
 
-    def encode(self, x: Row) -> Any:
+    def encode(self, x: Row) -> Point:
         """One input."""
         if self.space is None:
             return x
@@ -137,7 +136,7 @@ class NystromSpace:
         budget: Nystrom,
         kernel: Kernel,
         inputs: KernelInputs,
-        kept: list[Any],
+        kept: list[Point],
         triangle: Matrix,
     ) -> None:
         self.budget, self.kernel, self.inputs = budget, kernel, inputs
@@ -185,11 +184,11 @@ class NystromSpace:
             return Encoded(l, np.array([root]), (point, l, root))
         return Encoded(l, NOTHING, None, max(residual, 0.0))
 
-    def _joins(self, residual: Any, itself: Any) -> Any:
+    def _joins(self, residual: float | Vector, itself: float | Vector) -> bool | Gaps:
         """Whether what has so much outside of the span would join; of one input or of many."""
         return (residual > self.budget.tolerance * itself) & (self.size < self.budget.size)
 
-    def extended(self, key: Any) -> NystromSpace:
+    def extended(self, key: tuple[Point, Vector, float]) -> NystromSpace:
         """The space whose dictionary has one input more."""
         point, l, root = key
         point = point.copy() if isinstance(point, np.ndarray) else point

@@ -157,9 +157,10 @@ def as_mapping(x: Row) -> Mapped | None:
     return None
 
 
-def _entries(column: Any) -> Any:
+def _entries(column: Any) -> list[object]:
     """A column of a frame as a list, entries as the library gives them."""
-    return (column.to_list if hasattr(column, "to_list") else column.to_pylist)()
+    listed: list[object] = (column.to_list if hasattr(column, "to_list") else column.to_pylist)()
+    return listed
 
 
 def frame_names(X: Table) -> list[object] | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from noregret.errors import NotLearnedError, ParameterError
 from noregret.inputs.values import outcome_column, outcome_table
 from noregret.learner.routing import Routed
 from noregret.types import Outcomes, Table
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["Classifier", "Estimator", "Regressor", "not_fitted"]
 
@@ -127,7 +130,7 @@ class Regressor:
         share = np.divide(left, total, out=(left > 0.0).astype(float), where=total > 0.0)
         return float(np.mean(1.0 - share))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import RegressorTags
 
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # Estimator has it

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from noregret.certificates import Certificate
 from noregret.declare.extras import module
-from noregret.types import Matrix, Vector
+from noregret.types import Gaps, Matrix, Vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["BandReplay", "Replay", "RunningBound", "library_of", "module"]
 
@@ -50,9 +52,9 @@ class Replay:
             f"{c.name}: {verdict} (loss {c.loss:.6g}, best in hindsight {c.comparator:.6g}{bound})"
         )
 
-    def columns(self) -> dict[str, Vector]:
+    def columns(self) -> dict[str, Vector | Gaps]:
         """The columns by name; with m outcomes, forecast_0, forecast_1, ..."""
-        named: dict[str, Vector] = {}
+        named: dict[str, Vector | Gaps] = {}
         both = {"forecast": self.forecast, "mean": self.mean, "spread": self.spread}
         for name, values in both.items():
             if values is not None and values.ndim == 1:
@@ -61,17 +63,18 @@ class Replay:
                 named |= {f"{name}_{k}": values[:, k] for k in range(values.shape[1])}
         return named | {"loss": self.loss}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """A frame of the library that X came in (pandas, Polars, Arrow), else pandas."""
         library = module(self.library, "to_frame")
         return (library.table if self.library == "pyarrow" else library.DataFrame)(self.columns())
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Cumulative loss against that of the best expert in hindsight; returns the axes.
 
         For more, see `noregret.plot`.
         """
-        return module("noregret.plot", "plot").certificate(self, ax=ax)
+        drawn: Axes = module("noregret.plot", "plot").certificate(self, ax=ax)
+        return drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,10 +86,10 @@ class BandReplay(Replay):
 
     low: Matrix | None = None
     high: Matrix | None = None
-    covered: Any = None  # an array of True and False
+    covered: Gaps | None = None
     quantiles: Matrix | None = None
 
-    def columns(self) -> dict[str, Vector]:
+    def columns(self) -> dict[str, Vector | Gaps]:
         """The columns by name; with several coverages, low_0, low_1, ..."""
         named = Replay.columns(self)
         ends = {"low": self.low, "high": self.high, "covered": self.covered, "q": self.quantiles}
@@ -98,6 +101,10 @@ class BandReplay(Replay):
         return named
 
 
+StoredSums = tuple[tuple[float, float], tuple[float, float], float, int]
+"""What a state file keeps of a running bound: two compensated sums, a maximum, a count."""
+
+
 class RunningBound(Protocol):
     """What knows the main certificate's bound after every round, replay after replay."""
 
@@ -105,16 +112,16 @@ class RunningBound(Protocol):
         """The bound after every round of the next replay; None where it is withdrawn."""
         ...
 
-    def stored(self) -> list[Any] | None:
+    def stored(self) -> StoredSums | None:
         """What a state file keeps of it, so that `resume` goes on to the last bit."""
         ...
 
-    def resume(self, stored: Sequence[Any]) -> None:
+    def resume(self, stored: StoredSums) -> None:
         """Go on from what was stored, as JSON has it; TypeError or ValueError if it is not that."""
         ...
 
 
-def library_of(X: Any) -> str:
+def library_of(X: object) -> str:
     """The library of a frame; pandas for what comes from elsewhere."""
     library = type(X).__module__.partition(".")[0]
     return library if library in ("pandas", "polars", "pyarrow") else "pandas"

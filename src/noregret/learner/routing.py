@@ -12,7 +12,10 @@ from __future__ import annotations
 import copy
 import inspect
 from functools import partialmethod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from sklearn.utils.metadata_routing import MetadataRequest
 
 __all__ = ["Routed"]
 
@@ -22,7 +25,7 @@ METHODS = ("fit", "partial_fit", "predict", "score")
 class Routed:
     """What scikit-learn asks when metadata routing is on; nobody else does."""
 
-    def get_metadata_routing(self) -> Any:  # scikit-learn is untyped
+    def get_metadata_routing(self) -> MetadataRequest:
         """The requests as they were set: at first none."""
         chosen = self.__dict__.get("_metadata_request")  # the name that scikit-learn's clone knows
         if chosen is not None:

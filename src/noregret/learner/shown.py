@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Any
 
 from noregret.learner.estimator import Estimator
 
@@ -35,7 +34,7 @@ def shown(learner: Estimator) -> str:
     return f"{text[:start]}...{text[end:]}" if start + 3 < end else text
 
 
-def _changed(learner: Estimator) -> dict[str, Any]:
+def _changed(learner: Estimator) -> dict[str, object]:
     """The parameters that are not the defaults, sorted by name."""
     defaults = {n: p.default for n, p in inspect.signature(type(learner)).parameters.items()}
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from noregret.lms.family_net import FamilyNetState
 from noregret.lms.gaussian_net import GaussianNetState
 from noregret.lms.state import KernelLMSState
 from noregret.types import Outcome, Outcomes, Row, Table
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["LMSLearner"]
 
@@ -48,7 +51,7 @@ class LMSLearner(Regressor, OnlineLearner[S]):
         objects = isinstance(X, list | tuple) and X and not self._vectors() and _is_object(X[0])
         return (self._start(None), X) if objects else super()._start_table(X, y)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = self.budget is not None  # a window forgets
         return tags

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from noregret._native.lms import COUNT, MEAN, SPREAD
 from noregret.errors import ParameterError, abbreviated
 from noregret.inputs.values import number, table
+from noregret.kernels import Inputs
 from noregret.types import Matrix, Vector
 
 __all__ = ["Expansion", "Seen", "best_expansion", "checked"]
@@ -19,7 +20,7 @@ __all__ = ["Expansion", "Seen", "best_expansion", "checked"]
 SPAN = 512  # patterns that may carry a comparator found in hindsight
 RANK = 1e-13  # directions of the kernel matrix below this share of the largest are left out
 
-Values: TypeAlias = Callable[[Any, Any], Matrix]
+Values: TypeAlias = Callable[[Inputs, Inputs], Matrix]
 """k(X, Z) -> matrix, of inputs of any kind."""
 
 
@@ -35,8 +36,8 @@ class Expansion:
     array([ 2., -1.])
     """
 
-    points: Any
-    coefficients: Any
+    points: Inputs
+    coefficients: Vector | Sequence[float]
     width: float | None = None
 
     def __post_init__(self) -> None:
@@ -55,14 +56,14 @@ class Expansion:
 class Seen:
     """The stream as comparators see it: each pattern, how often, its outcomes' mean and spread."""
 
-    patterns: Any
+    patterns: Inputs
     counts: Vector
     means: Vector
     spread: float
     complete: bool  # nothing has been forgotten
 
     @classmethod
-    def of(cls, patterns: Any, facts: Matrix, *, complete: bool) -> Seen:
+    def of(cls, patterns: Inputs, facts: Matrix, *, complete: bool) -> Seen:
         """From the facts that a layer keeps."""
         used = facts[: len(patterns)]
         spread = math.fsum(used[:, SPREAD].tolist())
@@ -73,7 +74,7 @@ class Seen:
         return math.fsum((self.counts * (self.means - values) ** 2).tolist()) + self.spread
 
 
-def checked(points: Any, patterns: Any) -> Any:
+def checked(points: Inputs, patterns: Inputs) -> Inputs:
     """The points of an expansion, as the kernel takes them."""
     if not isinstance(patterns, np.ndarray):
         return list(points)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from noregret.types import Matrix, Vector
 
 __all__ = ["Family", "FamilyNetState"]
 
-Family = Callable[[float, Any, Any], Any]
+Family = Callable[[float, Inputs, Inputs], Matrix]
 """(alpha, X, Z) -> matrix, X and Z as the caller has inputs."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,7 @@ class KernelLMS(LMSLearner[KernelLMSState]):
 
     def __init__(
         self,
-        kernel: str | Callable[..., Any],
+        kernel: str | Callable[..., object],
         learning_rate: float | None = None,
         *,
         loss_budget: float | None = None,

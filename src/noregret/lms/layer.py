@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from noregret._native.lms import COUNT, FACTS, LAST, MEAN, SPREAD
 from noregret.declare.fields import Array, Count, Part, Points, require, require_spread
 from noregret.errors import NumericalError
 from noregret.inputs.kernel_spaces import KernelInputs
-from noregret.kernels import Kernel, is_vector, together
+from noregret.kernels import Kernel, Point, is_vector, together
 from noregret.types import Matrix, Vector
 
 __all__ = ["Inputs", "KernelLayer", "check_patterns", "whole"]
@@ -139,7 +139,7 @@ class KernelLayer:
             self._keep(xs[t], float(ys[t]), steps[t], window)
         return raws, peak
 
-    def _keep(self, x: Any, y: float, step: Vector, window: int) -> None:
+    def _keep(self, x: Point, y: float, step: Vector, window: int) -> None:
         """(3): the step goes to the pattern's coefficients."""
         key = _key(x)
         slot = None if key is None else self._index.get(key)
@@ -152,7 +152,7 @@ class KernelLayer:
         self.rounds += 1
         self.facts[slot, LAST] = self.rounds
 
-    def _slot(self, x: Any, window: int) -> int:
+    def _slot(self, x: Point, window: int) -> int:
         """A place for a new pattern: the oldest one's where the window is full."""
         if 0 < window <= self.size:
             slot = int(ops.oldest(self.facts, self.size))

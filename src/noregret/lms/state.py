@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -82,6 +82,10 @@ class LayerState(VectorState):
         return after, after.replayed(*after.run(xs, ys), xs, ys)
 
 
+Settings = tuple[float, int, float, float, float]
+"""eta, window, budgets of loss and norm, and the largest k(x, x), as files keep them."""
+
+
 @dataclass(slots=True, eq=False)
 class KernelLMSState(LayerState):
     """Everything that kernel LMS has learned."""
@@ -112,7 +116,7 @@ class KernelLMSState(LayerState):
 
     @classmethod
     def restored(
-        cls, kernel: Kernel, layer: KernelLayer, book: Matrix, *settings: Any
+        cls, kernel: Kernel, layer: KernelLayer, book: Matrix, *settings: *Settings
     ) -> KernelLMSState:
         """The state of these values."""
         eta, window, loss, norm, peak = settings

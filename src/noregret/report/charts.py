@@ -80,7 +80,7 @@ def losses(runs: Sequence[Recording]) -> Drawn | None:
     note = [thinned(runs[0].curves["loss"])]
     if far:
         note.append(f"More than {FAR:g} times the least, shown on a click: {', '.join(far)}.")
-    choices = [{"label": "", "views": views, "note": " ".join(filter(None, note))}]
+    choices: list[Drawn] = [{"label": "", "views": views, "note": " ".join(filter(None, note))}]
     return _chart("losses", choices) if views[0]["series"] else None
 
 

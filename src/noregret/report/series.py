@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noregret.types import Integers, Vector
+from noregret.types import Integers, Json, Vector
 
 __all__ = ["HUES", "Drawn", "Points", "band", "bars", "between", "hue", "line", "numbers", "view"]
 
-Drawn = dict[str, Any]
+Drawn: TypeAlias = Json
 """A series, a view or a chart, as JSON has it."""
 Points = tuple[ArrayLike, ArrayLike]
 HUES = 8

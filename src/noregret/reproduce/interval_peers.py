@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -26,11 +25,11 @@ def mapie(y: Vector, forecasts: Vector, start: int) -> Ends:
     class Given(base.RegressorMixin, base.BaseEstimator):  # type: ignore[misc,name-defined]  # theirs
         """Forecasts that are in the only column of X."""
 
-        def fit(self, X: Any, y: Any) -> Given:  # noqa: ARG002  # nothing to learn
+        def fit(self, X: object, y: object) -> Given:  # noqa: ARG002  # nothing to learn
             self.n_features_in_ = 1
             return self
 
-        def predict(self, X: Any) -> Any:
+        def predict(self, X: object) -> object:
             return np.asarray(X)[:, 0]
 
         def __sklearn_is_fitted__(self) -> bool:

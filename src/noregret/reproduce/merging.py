@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,14 +26,17 @@ Said = tuple[Vector, str]
 """Forecasts, and what became of the certificates."""
 Rule = Callable[["Experts"], Said]
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, slots=True)
 class Experts:
     """A file: forecasts by expert, outcomes, and what else there is."""
 
-    forecasts: Any  # frames of pandas
+    forecasts: pd.DataFrame
     y: Vector
-    rest: Any
+    rest: pd.DataFrame
 
     @classmethod
     def read(cls, path: Path, other: tuple[str, ...]) -> Experts:

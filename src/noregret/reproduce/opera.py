@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import noregret as nr
+from noregret.experts.comparators import Comparator
 from noregret.experts.convex import convex
 from noregret.reproduce.merging import LEARNERS, Experts, around, named, pool
 from noregret.reproduce.shown import Shown
@@ -68,7 +68,7 @@ def files(folder: Path) -> tuple[Experts, Experts]:
     )
 
 
-def comparators(e: Experts) -> Any:
+def comparators(e: Experts) -> list[Comparator]:
     """What could have been had with fixed weights."""
     return nr.aggregate(e.forecasts, e.y).hindsight()
 
@@ -97,7 +97,9 @@ def tables(folder: Path) -> list[Shown]:
     for name, (published, _) in WEEKLY.items():
         ours = f"{found[name].rmse:.2f} / {weekly.mape(found[name].forecast) / 100:.6f}"
         rows.append([f"weekly, {name}, RMSE / MAPE", published, ours])
-    weights = ", ".join(f"{w:.2f}" for w in found["best convex"].weights)
+    best = found["best convex"].weights
+    assert best is not None
+    weights = ", ".join(f"{w:.2f}" for w in best)
     rows.append(["weekly, best convex, weights", WEIGHTS[0], weights])
     said = dict(regional.forecasts) | dict(regional.rest)
     others = {c.name.partition(":")[0]: c for c in comparators(regional)}

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from noregret.gaussian import learners as gaussian
 from noregret.reproduce.shown import Shown
 from noregret.running.player import Playable
 from noregret.types import Matrix, Vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["Results", "Setting", "draw", "figure2", "results", "trial"]
 
@@ -128,7 +132,7 @@ def results(seeds: int = SEEDS) -> Results:
 
 
 def _lines(
-    ax: Any, found: Results, across: tuple[float, ...], settings: list[Setting], span: str
+    ax: Axes, found: Results, across: tuple[float, ...], settings: list[Setting], span: str
 ) -> None:
     """Mean and two standard errors either way, one line per learner."""
     for k, learner in enumerate(LEARNERS):
@@ -137,7 +141,11 @@ def _lines(
         middle = values.mean(axis=1)
         error = 2.0 * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
         ax.fill_between(across, middle - error, middle + error, color=f"C{k}", alpha=0.18, lw=0)
-        style = {"marker": "osD^v"[k], "markerfacecolor": "none", "markersize": 8 - k}
+        style: dict[str, Any] = {
+            "marker": "osD^v"[k],
+            "markerfacecolor": "none",
+            "markersize": 8 - k,
+        }
         style |= {"linestyle": ("-", "--", ":", "-", "-")[k], "color": f"C{k}"}
         ax.plot(across, middle, label=learner, **style)
     if span == LATE:
@@ -176,7 +184,7 @@ def draw(found: Results, docs: Path) -> None:
     plt.close(figure)
 
 
-def _save(figure: Any, ax: Any, path: Path) -> None:
+def _save(figure: Figure, ax: Axes, path: Path) -> None:
     """A figure with the legend of one of its axes, as SVG."""
     handles = ax.get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=len(LEARNERS))

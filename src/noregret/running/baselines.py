@@ -1,7 +1,8 @@
 """The naive forecasts beside a learner's: is it any good?  O(1) per row.
 
 The mean of the outcomes so far (of labels: the share of 1 so far) and the last outcome, each known
-before the next one comes, scored on the same rows as the learner.
+before the next one comes, scored on the same rows as the learner.  Where forecasts of others are
+merged, these too, each on the rows that it has, and their plain mean.
 """
 
 from __future__ import annotations
@@ -45,18 +46,35 @@ class Baselines:
     rows: int = 0  # outcomes so far
     total: float = 0.0
     last: float = 0.0
-    sums: Matrix = field(default_factory=lambda: np.zeros((3, 3)))  # by forecast: e^2, |e|, rounds
-    labels: Matrix = field(default_factory=lambda: np.zeros((3, 2)))  # of 0/1: log losses, hits
+    others: tuple[str, ...] = ()  # whose forecasts are merged
+    sums: Matrix = field(init=False)  # by forecast: e^2, |e|, rounds
+    labels: Matrix = field(init=False)  # of 0/1, of the first three: log losses, hits
     length: int = 1  # rows of a bucket
-    buckets: Matrix = field(default_factory=lambda: np.zeros((BUCKETS, 3, 3)))  # by row // length
+    buckets: Matrix = field(init=False)  # of sums, by row // length
 
-    def add(self, y: Vector, forecast: Vector) -> None:
-        """Rows in a row that have outcomes; the first outcome of all is not scored."""
+    def __post_init__(self) -> None:
+        K = len(self.names)
+        self.sums, self.labels = np.zeros((K, 3)), np.zeros((3, 2))
+        self.buckets = np.zeros((BUCKETS, K, 3))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Whose errors are added up."""
+        return (*NAMES, *self.others, "their mean") if self.others else NAMES
+
+    def add(self, y: Vector, forecast: Vector, said: Matrix | None = None) -> None:
+        """Rows in a row that have outcomes; the first outcome of all is not scored.
+
+        `said` has the forecasts of the others, NaN where there is none.
+        """
         before = np.cumsum(np.concatenate([[self.total], y]))
         rows = self.rows + np.arange(len(y))
         mean = before[:-1] / np.maximum(rows, 1)
         last = np.concatenate([[self.last], y])[:-1]
-        errors = y[:, None] - np.column_stack([forecast, mean, last])
+        columns = [forecast, mean, last]
+        if said is not None and self.others:
+            columns += [*said.T, _plain_mean(said)]
+        errors = y[:, None] - np.column_stack(columns)
         scored = (rows > 0) & ~np.isnan(forecast)
         add_errors(self.sums, errors[scored])
         if np.isin(y, (0.0, 1.0)).all():
@@ -89,11 +107,20 @@ class Baselines:
         """Of the learner first."""
         late = self.buckets[self.late :].sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            labels = (self.labels / self.sums[:, 2:]).tolist()
+            known = np.where(self.labels.any(), self.labels, np.nan)  # else outcomes are numbers
+            labels = (known / self.sums[:3, 2:]).tolist()
         return [
-            Errors(name, *_means(self.sums[k]), _means(late[k])[0], *labels[k])
-            for k, name in enumerate(NAMES)
+            Errors(name, *_means(self.sums[k]), _means(late[k])[0], *(labels[k] if k < 3 else ()))
+            for k, name in enumerate(self.names)
         ]
+
+
+def _plain_mean(said: Matrix) -> Vector:
+    """Of the forecasts that there are."""
+    there = ~np.isnan(said)
+    count = there.sum(axis=1)
+    mean: Vector = np.where(there, said, 0.0).sum(axis=1) / np.maximum(count, 1)
+    return np.where(count > 0, mean, np.nan)
 
 
 def _means(sums: Vector) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from noregret.wrappers.lagged import Lagged
 __all__ = ["given", "proofs", "within"]
 
 
-def within(learner: Any) -> Any:
+def within(learner: object) -> Any:
     """The learner inside its intervals, as it is now."""
     if not isinstance(learner, Intervals):
         return learner
@@ -23,7 +23,7 @@ def within(learner: Any) -> Any:
         return learner.learner
 
 
-def given(learner: Any) -> Any:
+def given(learner: object) -> Any:
     """The learner as it was given, inside its intervals and its lags."""
     found = learner.learner if isinstance(learner, Intervals) else learner
     return found.learner if isinstance(found, Lagged) else found

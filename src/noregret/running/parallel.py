@@ -10,28 +10,31 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from time import perf_counter
-from typing import Any, overload
+from typing import TypeVar, overload
 
 from noregret.errors import InputError, abbreviated
 from noregret.inputs.values import as_frame, table
 from noregret.learner.replay import Replay
+from noregret.running.player import Playable
 from noregret.types import Outcomes, Table
+
+K = TypeVar("K")
 
 __all__ = ["parallel"]
 
 
 @overload
 def parallel(
-    learners: Mapping[Any, Any],
+    learners: Mapping[K, Playable],
     X: Table,
     y: Outcomes,
     *,
     threads: int | None = None,
     progress: bool | None = None,
-) -> dict[Any, Replay]: ...
+) -> dict[K, Replay]: ...
 @overload
 def parallel(
-    learners: Sequence[Any],
+    learners: Sequence[Playable],
     X: Table,
     y: Outcomes,
     *,
@@ -39,13 +42,13 @@ def parallel(
     progress: bool | None = None,
 ) -> list[Replay]: ...
 def parallel(
-    learners: Mapping[Any, Any] | Sequence[Any],
+    learners: Mapping[K, Playable] | Sequence[Playable],
     X: Table,
     y: Outcomes,
     *,
     threads: int | None = None,
     progress: bool | None = None,
-) -> dict[Any, Replay] | list[Replay]:
+) -> dict[K, Replay] | list[Replay]:
     """Replay one stream by many learners, each forecasting it as if it were alone.
 
     learners : a list of them, or a mapping of names to them; the replays come in the same form.

@@ -8,7 +8,7 @@ by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ from noregret.gaussian.cores.blocks import in_blocks
 from noregret.inputs.tables import Frame, TimedFrame
 from noregret.inputs.values import outcome_table
 from noregret.learner.base import Learner
-from noregret.learner.replay import BandReplay, Replay, RunningBound
+from noregret.learner.replay import BandReplay, Replay, RunningBound, StoredSums
 from noregret.running.baselines import Baselines
 from noregret.running.covering import Covering
 from noregret.running.inside import given, proofs, within
@@ -80,7 +80,7 @@ class Player:
         if isinstance(learner, Forecaster) and not learner.__sklearn_is_fitted__():
             learner.time = time
 
-    def resume(self, stored: Sequence[Any]) -> None:
+    def resume(self, stored: StoredSums) -> None:
         """Go on with the running bound of an earlier run."""
         self.running = _running_bound(self.learner)
         if self.running is not None:
@@ -122,7 +122,7 @@ class Player:
                 if stop == T and not piece.edge and not each:
                     played.bound[-1] = math.nan  # where bounds are must not depend on the clock
             else:
-                self._forecast(part, said)
+                self._forecast(part, said, reading)
             if self.recording is not None and part.times is not None:
                 self.recording.timeline.add(self.recording.rows, seconds_of(part.times))
             self._record(part.y, said)
@@ -156,7 +156,8 @@ class Player:
         self.loss += float(said.loss[known].sum())
         self.errors += float(((y - said.forecast)[known] ** 2).sum())
         self.rounds += int(known.sum())
-        self.baselines.add(y, said.forecast)
+        merged = X.values if isinstance(X, Frame) and self.baselines.others else None
+        self.baselines.add(y, said.forecast, merged)
         self.covering = self.covering or [Covering(asked) for asked in self.coverages]
         for one, (low, high) in zip(self.covering, said.pairs()):
             one.add(y, low, high)
@@ -221,7 +222,7 @@ class Player:
             return TimedFrame(part.frame.columns, part.frame.values, str(self.learner.time), times)
         return part.frame
 
-    def _forecast(self, part: Piece, said: Played) -> None:
+    def _forecast(self, part: Piece, said: Played, reading: Reading | None) -> None:
         if isinstance(self.learner, Forecaster):
             before = sum(map(len, self.ahead))
             self.ahead.append(part.frame)
@@ -229,16 +230,34 @@ class Player:
             self.beyond += max(after - max(before, self.learner.horizon), 0)
             if self.learner.__sklearn_is_fitted__():  # else nothing is known yet
                 said.forecast[:] = self.learner.predict(self._table(part))
+                self._ends_ahead(before, min(after, self.learner.horizon), said)
             return
         normal = hasattr(given(self.learner), "noise_var")
         predictive = within(self.learner).predictive if normal else None
         for t, row in enumerate(part.frame.values.tolist()):
             x = dict(zip(part.frame.columns, row))
-            said.forecast[t] = float(self.learner.predict_one(x))
+            try:
+                said.forecast[t] = float(self.learner.predict_one(x))
+            except InputError as refused:
+                if reading is None:
+                    raise
+                reading.skip(int(part.places[t]), str(refused))
+                continue
             if predictive is not None:
                 said.std[t] = predictive(x).std
             if isinstance(self.learner, Intervals):
                 said.rows(t, t + 1).take_ends(self.coverages, *self.learner.interval_one(x))
+
+    def _ends_ahead(self, start: int, stop: int, said: Played) -> None:
+        """Intervals of rows to come, from the start-th on, as far as the horizon reaches."""
+        assert isinstance(self.learner, Forecaster)
+        if start >= stop or not self.learner.facts().every:  # no step is known yet
+            return
+        rows = np.vstack([part.values for part in self.ahead])[:stop]
+        features = Frame(self.ahead[0].columns, rows) if rows.shape[1] else None
+        found = self.learner.forecast(stop, features)
+        ends = found.low[start:], found.high[start:]
+        said.rows(0, stop - start).take_ends(self.coverages, *ends)
 
 
 def play(learner: Playable, X: Table, y: Outcomes, *, name: str | None = None) -> Recording:

@@ -7,7 +7,7 @@ how wide the intervals, what comes next, and what is proved.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,12 +17,15 @@ import numpy as np
 from noregret.certificates import Certificate
 from noregret.errors import InputError, NoRegretError
 from noregret.experts.classifier import AutoClassifier
+from noregret.experts.guarded import RulePool
 from noregret.forecasting.forecaster import Forecaster
+from noregret.forecasting.results import Facts
 from noregret.inputs.tables import Frame
 from noregret.running.baselines import Errors
 from noregret.running.covering import LONG, Covering
 from noregret.running.inside import within
 from noregret.running.player import Player
+from noregret.types import Json
 from noregret.wrappers.lagged import Lagged
 
 __all__ = ["Guarantee", "Interval", "Next", "Summary", "summarise", "when"]
@@ -117,10 +120,11 @@ class Summary:
     coming: list[Next] = field(default_factory=list)
     guarantee: Guarantee | None = None
     warnings: list[str] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)  # of the forecasts that are merged
 
     @property
     def best(self) -> Errors | None:
-        """The best naive forecast."""
+        """The best naive forecast, or of those that are merged."""
         naive = [one for one in self.errors[1:] if one.rmse == one.rmse]
         return min(naive, key=lambda one: one.rmse, default=None)
 
@@ -130,17 +134,17 @@ class Summary:
         best = self.best
         return 1.0 - self.errors[0].rmse / best.rmse if best and best.rmse > 0.0 else math.nan
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain Python, for JSON: what is not finite is None."""
         found = asdict(self)
         found["skill"] = self.skill
         if self.guarantee is not None:
             found["guarantee"]["within"] = self.guarantee.within
-        plain: dict[str, Any] = _plain(found)
+        plain: Json = _plain(found)
         return plain
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -177,6 +181,8 @@ def summarise(
         found.intervals = max(found.bands, key=lambda one: one.asked)
     if isinstance(player.learner, AutoClassifier) and player.rounds:
         found.auc = player.learner.auc_
+    if isinstance(inner, RulePool) and beside.others and player.rounds:
+        found.weights = inner.weights_
     if player.certificate is not None:
         found.guarantee = guarantee(player, player.certificate)
     if player.beyond and not strict:
@@ -210,6 +216,10 @@ def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: b
     found.calendar, found.lags = facts.calendar, facts.lags
     if facts.skipped:
         found.warnings.append(f"{facts.skipped:,} rows repeat a time that was learned: left out")
+    if facts.irregular:
+        found.warnings.append(
+            'times are irregular: rows are counted; --every "15 min" puts them on a grid'
+        )
     if not facts.every:  # the first rows only show the frequency
         return
     h = learner.horizon
@@ -233,30 +243,28 @@ def _of_series(found: Summary, learner: Forecaster, player: Player, *, strict: b
             f"{names} {'are' if several else 'is'} used at the forecast's time: "
             f"{'are they' if several else 'is it'} known then? (--known)"
         )
-    found.coming = _coming(learner, player, facts.features, strict=strict)
+    found.coming = _coming(learner, player, facts, strict=strict)
 
 
-def _coming(
-    learner: Forecaster, player: Player, features: Sequence[str], *, strict: bool
-) -> list[Next]:
+def _coming(learner: Forecaster, player: Player, facts: Facts, *, strict: bool) -> list[Next]:
     """The next steps; what must be known ahead comes from rows that are there, else is held."""
     held: tuple[str, ...] = ()
     rows: Frame | None = None
     if player.ahead:
         rows = Frame(player.ahead[-1].columns, np.vstack([part.values for part in player.ahead]))
     try:
-        said = learner.forecast(rows=rows if rows is not None and features else None)
+        said = learner.forecast(rows=rows if rows is not None and facts.features else None)
     except InputError:
         if strict:
             raise
         if player.latest is None:
             return []
-        held = tuple(features)
+        held = tuple(facts.features)
         try:
             said = learner.forecast(rows=player.latest.repeated(learner.horizon))
         except NoRegretError:
             return []
-    days = all(_midnight(time) for time in said.times)
+    days = all(_midnight(time) for time in (facts.last, *said.times))
     return [
         Next(
             when(time, day=days),
@@ -315,7 +323,7 @@ def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     )
 
 
-def _weights(learner: object) -> Any:
+def _weights(learner: object) -> Sized | None:
     try:
         return getattr(learner, "weights_", None)
     except NoRegretError:

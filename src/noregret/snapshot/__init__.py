@@ -19,6 +19,7 @@ from noregret.snapshot import files, frame
 from noregret.snapshot.header import parsed, written
 from noregret.snapshot.kinds import Reader, Writer, is_learner
 from noregret.snapshot.values import forged
+from noregret.types import Json
 
 __all__ = ["extra_in", "from_bytes", "load", "save", "to_bytes"]
 
@@ -27,7 +28,7 @@ VERSION = 1
 RELEASE: str = import_module("noregret").__version__
 
 
-def to_bytes(learner: object, extra: dict[str, object] | None = None) -> bytes:
+def to_bytes(learner: object, extra: Json | None = None) -> bytes:
     """A learner as the bytes of a model file; `extra` is whatever JSON can hold beside it.
 
     >>> import noregret as nr
@@ -67,7 +68,7 @@ def from_bytes(data: object, /, **given: object) -> Any:
     return _read(*files.opened(data), given)
 
 
-def save(learner: object, path: object, extra: dict[str, Any] | None = None) -> None:
+def save(learner: object, path: object, extra: Json | None = None) -> None:
     """Store a learner in a file, whole or not at all, whatever happens meanwhile.
 
     `extra`, whatever JSON can hold, is kept beside it; `extra_in` reads it back.

@@ -84,8 +84,7 @@ def _write(w: Writer, field: object, value: Any) -> object:
     if isinstance(field, Records):
         return [[w.value(v, name) for name, v in zip(field.called, one)] for one in value]
     if isinstance(field, Special):
-        form: Any = field.form
-        return form.write(w, value)
+        return field.form.write(w, value)
     return value  # numbers, flags and words as they are
 
 
@@ -137,8 +136,7 @@ def _read(f: Fields, field: Field, sizes: dict[str, int]) -> object:
     if isinstance(field, Records):
         return f.records(field.name, len(field.called))
     assert isinstance(field, Special)
-    form: Any = field.form
-    return form.read(f, field.name)
+    return field.form.read(f, field.name)
 
 
 def _numbers(f: Fields, field: Array, sizes: dict[str, int]) -> object:

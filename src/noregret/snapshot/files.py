@@ -149,7 +149,7 @@ def read(path: Path) -> tuple[bytes, bytes]:
         os.close(fd)
 
 
-def opened(data: Any) -> tuple[bytes, bytes]:
+def opened(data: object) -> tuple[bytes, bytes]:
     """Schema and numbers of a file that is in memory."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise SnapshotError(f"data is a {type(data).__name__}: give the bytes that to_bytes gave")

@@ -8,13 +8,13 @@ header is refused when it is written: whatever `save` writes can be read back.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 
 from noregret.errors import SnapshotError
 from noregret.inputs.values import abbreviated
 from noregret.snapshot.values import forged
+from noregret.types import Json
 
 __all__ = ["DEEPEST", "ROOM", "measured", "parsed", "written"]
 
@@ -36,7 +36,7 @@ CHUNK = 1 << 18
 ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-def written(schema: dict[str, Any]) -> bytes:
+def written(schema: Json) -> bytes:
     """The header for a schema; what could not be read back is refused."""
     try:
         header = ENCODER.encode(schema).encode()
@@ -52,7 +52,7 @@ def written(schema: dict[str, Any]) -> bytes:
     return header
 
 
-def parsed(header: bytes) -> dict[str, Any]:
+def parsed(header: bytes) -> Json:
     """The schema in a header."""
     if complaint := _weighed(header):
         raise forged("the header", complaint)
@@ -65,7 +65,7 @@ def parsed(header: bytes) -> dict[str, Any]:
     return schema
 
 
-def _no_constant(text: str) -> Any:
+def _no_constant(text: str) -> object:
     raise forged("the header", f"has {text}, which is not JSON")
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from noregret.errors import abbreviated
 from noregret.sources.block import TIME, Block, Column, Reading
-from noregret.sources.dates import PLAIN
+from noregret.sources.dates import clock_of
 from noregret.types import Matrix
 
-__all__ = ["CALENDAR", "calendar_of", "dated", "joined", "parts_of"]
+__all__ = ["CALENDAR", "calendar_of", "dated", "found_apart", "joined", "parts_of"]
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 CALENDAR = (
@@ -34,6 +34,23 @@ def parts_of(time: str | None, names: Sequence[str]) -> list[str]:
     return [time] if time in names or len(parts) != 2 else parts
 
 
+def found_apart(block: Block, drop: Sequence[str]) -> str | None:
+    """Date,Time where a column of days without hours goes with one of times of day."""
+    texts = {
+        name: [value for value in column if value is not None]
+        for name, column in block.columns.items()
+        if name not in drop and not isinstance(column, np.ndarray)
+    }
+    days = [n for n, cells in texts.items() if block.kinds.get(n) == TIME and _days(cells)]
+    hours = [n for n, cells in texts.items() if cells and all(map(clock_of, cells))]
+    return f"{days[0]},{hours[0]}" if len(days) == len(hours) == 1 else None
+
+
+def _days(cells: Sequence[str]) -> bool:
+    """Whether these are days without an hour, some of them of several rows."""
+    return len(set(cells)) < len(cells) and all(len(cell) == len("2024-12-31") for cell in cells)
+
+
 def joined(block: Block, time: str, reading: Reading) -> Block:
     """The same rows, with one column of times where date and hour had two."""
     date, *hour = parts_of(time, list(block.columns))
@@ -42,10 +59,8 @@ def joined(block: Block, time: str, reading: Reading) -> Block:
     found: list[str | None] = []
     keep = np.ones(len(block), dtype=bool)
     for i, (day, clock) in enumerate(zip(block.columns[date], block.columns[hour[0]])):
-        text = str(clock)
-        text = f"0{text}" if text[1:2] == ":" else text  # 7:30
-        fits = day is not None and PLAIN.fullmatch(text)
-        found.append(f"{day}T{text}" if fits else None)
+        text = None if day is None else clock_of(str(clock))
+        found.append(f"{day}T{text}" if text else None)
         if found[-1] is None:
             keep[i] = False
             said = f"{abbreviated(day)} and {abbreviated(clock)} are not a date and a time of day"

@@ -12,19 +12,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
 from noregret.sources.block import TIME, Block, Column, Gaps, Reading
-from noregret.types import Integers, Vector
+from noregret.types import Integers, Json, Vector
 
 __all__ = ["LATE", "Clock", "seconds_of", "span"]
 
 LATE = ("refuse", "skip", "learn")
 HOUR = 3600.0
+AHEAD = 100_000  # rows without an outcome that are waited with
 DISTINCT = 1_000  # sizes of steps that are counted
 KEPT = ("last", "shown", "rows", "backward", "repeated")
+
+
+Passed = tuple[Column, Vector, Integers]  # times, in seconds, and where they stand
 
 
 @dataclass(slots=True)
@@ -32,6 +35,7 @@ class Clock:
     """What is known of the times so far; `memory` is all that must be kept."""
 
     late: str = "refuse"
+    in_order: bool = False  # whether rows can be learned in the order of their times only
     edge: float | None = None  # up to where an earlier run has learned
     last: float | None = None  # seconds from 1970, the largest so far
     shown: str = ""  # the same as it was written
@@ -42,13 +46,14 @@ class Clock:
     places: dict[float, str] = field(default_factory=dict)  # where they first came in this run
     skipped: int = 0  # late rows that were left out in this run
     first: str = ""  # the place of the first late row in this run
+    ahead: list[Passed] = field(default_factory=list)  # after the last outcome: nothing is learned
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Json:
         """What a later run needs."""
         kept = {name: getattr(self, name) for name in KEPT}
         return kept | {"steps": [[size, n] for size, n in self.steps.items()]}
 
-    def recall(self, memory: dict[str, Any], *, elsewhere: bool) -> None:
+    def recall(self, memory: Json, *, elsewhere: bool) -> None:
         """Go on from an earlier run, over other rows or the same file."""
         for name in KEPT:
             setattr(self, name, memory[name])
@@ -75,7 +80,7 @@ class Clock:
         if self.edge is not None:
             old = seconds < self.edge if self.repeated else seconds <= self.edge
             late |= old
-        if late.any() and self.late == "refuse":
+        if late.any() and (self.late == "refuse" or (self.in_order and self.late == "learn")):
             raise reading.fail(self._refusal(block, name, late, reading.unit))
         if late.any() and not self.first:
             self.first = reading.place(int(block.places[int(np.argmax(late))]))
@@ -88,12 +93,29 @@ class Clock:
         row, many = int(np.argmax(late)), int(late.sum())
         count = "1 row is" if many == 1 else f"{many:,} rows are"
         where = f"{unit} {int(block.places[row])} ({block.columns[name][row]})"
-        remedy = "sort the rows, or give --late skip or --late learn"
+        remedy = "sort the rows, or give --late skip"
+        if not self.in_order:
+            remedy += " or --late learn"
         than = "a row before"
         if self.edge is not None:
             than = f"what --state has learned (up to {self.shown})"
-            remedy = "give --late skip to leave them out, or --late learn"
+            remedy = "give --late skip to leave them out" + ", or --late learn" * (
+                not self.in_order
+            )
         return f"{count} not newer than {than}, the first in {where}: {remedy}"
+
+    def pass_by(
+        self, times: Column, seconds: Vector, places: Integers, reading: Reading, *, ahead: bool
+    ) -> None:
+        """Rows have come; those ahead of all outcomes count when an outcome comes after them."""
+        if ahead:
+            self.ahead.append((times, seconds, places))
+        if not ahead or sum(len(part[2]) for part in self.ahead) > AHEAD:
+            for part in self.ahead:
+                self.advance(*part, reading)
+            self.ahead.clear()
+        if not ahead:
+            self.advance(times, seconds, places, reading)
 
     def advance(self, times: Column, seconds: Vector, places: Integers, reading: Reading) -> None:
         """Rows were learned."""
@@ -126,7 +148,9 @@ class Clock:
 
     @property
     def gaps(self) -> dict[float, int]:
-        """How often there were steps that are longer than most."""
+        """How often there were steps that are longer than most; none where most differ."""
+        if 2 * self.steps.get(self.every, 0) < sum(self.steps.values()):
+            return {}
         return {size: n for size, n in self.steps.items() if size > 1.5 * self.every}
 
     def said(self) -> list[str]:

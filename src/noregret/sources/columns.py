@@ -50,7 +50,7 @@ def check_target(block: Block, target: str, reading: Reading) -> None:
     if kinds[target] == TIME:
         remedy = "it holds times; give another --target"
     elif len({v for v in values if v is not None}) == 2:
-        remedy = "it has two labels: add --binary"
+        remedy = "it has two labels: noregret run --binary forecasts them"
     raise reading.fail(
         f"the target {abbreviated(target)} is not a column of numbers{shown}: {remedy}",
         None if row is None else int(block.places[row]),

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from noregret.sources.cells import ISO
 
-__all__ = ["EPOCHS", "Dates", "dates_like", "epoch_like", "format_of"]
+__all__ = ["EPOCHS", "Dates", "clock_of", "dates_like", "epoch_like", "format_of"]
 
 CLOCK = (
     r"(?:(?:T|,? +)(?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?P<F>[.,]\d{1,6})?)?"
@@ -95,6 +95,21 @@ def _ordered(text: str, order: str) -> str | None:
     zone = (found["Z"] or "").strip().replace("UTC", "Z")
     datetime.fromisoformat(date + clock + zone)
     return date + clock + zone
+
+
+def clock_of(text: str) -> str | None:
+    """A time of day as ISO 8601 has it.
+
+    >>> clock_of("7:30"), clock_of("07:30:15 PM"), clock_of("24:00"), clock_of("noon")
+    ('07:30', '19:30:15', None, None)
+    """
+    if PLAIN.fullmatch(text):
+        return text
+    try:
+        found = _ordered(f"2000-01-01 {text}", "Ymd")
+    except ValueError:
+        return None
+    return found[11:] if found is not None and PLAIN.fullmatch(found[11:]) else None
 
 
 def dates_like(texts: Iterable[str]) -> Dates | None:

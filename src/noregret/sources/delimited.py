@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -132,7 +132,7 @@ def _names(header: str, delimiter: str, number: int, reading: Reading) -> list[s
 
 
 def _fast(
-    polars: Any,
+    polars: ModuleType,
     lines: bytes,
     rows: int,
     number: int,

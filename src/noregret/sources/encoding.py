@@ -8,7 +8,8 @@
   of which most values differ; a text column may have `max_values` different values
 - rows without an outcome are forecast but not learned
 - a row without one of its features is bad, unless `missing` says what to take: zero; last, the
-  last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features
+  last value seen; mean, the mean of the values seen before.  Text goes by its one-hot features.
+  Among forecasts that are merged, the one that is missing sleeps (NaN)
 
 Whatever the blocks, the rounds are the same to the last bit: a feature is born in the row of its
 first value, and features are in the order of their birth.
@@ -19,23 +20,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from noregret.errors import abbreviated
 from noregret.inputs.tables import Frame
 from noregret.sources.block import TIME, Block, Column, Gaps, Reading
-from noregret.sources.calendar import CALENDAR, calendar_of, dated, joined, parts_of
+from noregret.sources.calendar import CALENDAR, calendar_of, dated, found_apart, joined, parts_of
 from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.columns import absent, check_features, check_target
 from noregret.sources.labels import Labels
 from noregret.sources.survey import ROWS
-from noregret.types import Integers, Matrix, Vector
+from noregret.types import Integers, Json, Matrix, Vector
 
-__all__ = ["MISSING", "Encoding", "Piece"]
+__all__ = ["MISSING", "SLEEP", "Encoding", "Piece"]
 
 MISSING = ("refuse", "zero", "last", "mean")
+SLEEP = "sleep"  # what is missing stays missing: experts that sleep
 
 
 class Piece(NamedTuple):
@@ -83,6 +85,8 @@ class Encoding:
     late: InitVar[str] = "refuse"
     labels: Labels | None = None  # where outcomes are two labels
     series: bool = False  # for a Forecaster: the time column is found, features stay as they begin
+    apart: str | None = None  # the date and the hour, where two columns were found to be the time
+    fixed: bool = False  # whether a series has its features
     counted: str = ""  # why rows are counted though there are times
     unseen: dict[str, int] = field(
         default_factory=dict
@@ -105,7 +109,7 @@ class Encoding:
     def __post_init__(self, late: str) -> None:
         self.clock = Clock(late)
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Json:
         """All that must be kept to go on later, as JSON has it, however the rows were cut."""
         return {
             "slots": list(self.slots),
@@ -120,7 +124,7 @@ class Encoding:
             "labels": None if self.labels is None else self.labels.memory(),
         }
 
-    def recall(self, memory: dict[str, Any]) -> None:
+    def recall(self, memory: Json) -> None:
         """Go on from a memory."""
         self.slots = {name: slot for slot, name in enumerate(memory["slots"])}
         self.numbers, self.categories = memory["numbers"], memory["categories"]
@@ -128,6 +132,7 @@ class Encoding:
         self.sums = {int(slot): value for slot, value in memory["sums"]}
         self.counts, self.met = memory["counts"], memory["met"]
         self.ignored = memory.get("ignored", [])
+        self.fixed = self.series
         self.outcomes = 1  # there were some: these rows may be for forecasts only
         if self.labels is not None and memory.get("labels"):
             self.labels.recall(memory["labels"])
@@ -145,6 +150,8 @@ class Encoding:
             self.outcomes += len(block) - (0 if gaps is None else int(gaps.sum()))
         if self.labels is not None:
             block = self.labels.block(block, self.target, reading)
+        if self.time is None and self.series and not self.slots:
+            self.time = self.apart = found_apart(block, (self.target, *self.drop))
         if self.time is not None and self.time not in block.columns:
             block = joined(block, self.time, reading)
         used = self._used(block, reading)
@@ -158,7 +165,8 @@ class Encoding:
         if not len(block):
             return
         births = self._births(block, used)
-        cuts = sorted({0, len(block), *(birth.row for birth in births)})
+        ahead = self._ahead(block)
+        cuts = sorted({0, len(block), ahead, *(birth.row for birth in births)})
         for begin, stop in pairwise(cuts):
             born = [birth for birth in births if birth.row == begin]
             self._encoded(born, reading, int(block.places[begin]))
@@ -168,13 +176,22 @@ class Encoding:
                 part = block.kept(slice(start, end))
                 piece = self._piece(part, used, edge=end == stop)
                 if clock is not None:
-                    times = part.columns[clock]
-                    self.clock.advance(times, seconds[start:end], part.places, reading)
+                    passed = part.columns[clock], seconds[start:end], part.places
+                    self.clock.pass_by(*passed, reading, ahead=start >= ahead)
                 for name in [name for name in first if first[name] <= piece.places[-1]]:
                     self.kinds[name] = kinds[name]
                     del first[name]
                 yield piece
                 start = end
+
+    def _ahead(self, block: Block) -> int:
+        """Where the rows of a series begin that lie after the last outcome; others have none."""
+        if not self.series or self.target not in block.columns:
+            return len(block)
+        gaps = block.gaps(self.target)
+        if gaps is None or gaps.all():
+            return len(block) if gaps is None else 0
+        return len(block) - int(np.argmin(gaps[::-1]))
 
     def _timed(self, block: Block, reading: Reading) -> tuple[Block, str | None, Vector]:
         """The rows that are not too late, the column that says so, and its times in seconds."""
@@ -182,7 +199,7 @@ class Encoding:
         if name is None:
             return block, None, np.zeros(len(block))
         seconds = seconds_of(block.columns[name])
-        declared = self.time == name
+        declared, self.clock.in_order = self.time == name, self.series and not self.counted
         keep = self.clock.screen(block, name, seconds, reading, declared=declared)
         return (block, name, seconds) if keep.all() else (block.kept(keep), name, seconds[keep])
 
@@ -198,7 +215,7 @@ class Encoding:
 
     def _piece(self, block: Block, used: list[str], *, edge: bool) -> Piece:
         """Rows whose features are all there."""
-        X = np.zeros((len(block), len(self.slots)), order="F")
+        X = np.full((len(block), len(self.slots)), self._empty, order="F")
         for name in used:
             self._fill(X, block, name)
         if self.calendar:
@@ -251,7 +268,7 @@ class Encoding:
             self.time = dated[0]
         wanted = [self.target, *(self.features or ()), *([self.time] if self.time else ())]
         if not block.open:
-            if self.missing != "zero":  # what a state file has learned from must go on
+            if self.missing not in ("zero", SLEEP):  # what a state has learned from must go on
                 wanted += [*self.numbers, *self.categories]
             there = {*columns, *reading.names}
             missed = [name for name in wanted if name not in columns]
@@ -260,7 +277,9 @@ class Encoding:
                 raise absent(missed[0], list(reading.names or columns), reading)
         self.met = self.met or self.target in columns
         check_target(block, self.target, reading)
-        if self.features is not None:
+        if self.missing == SLEEP:
+            used = [name for name in self.numbers if name in columns]
+        elif self.features is not None:
             used = [name for name in self.features if name in columns]
         else:
             used = [name for name in columns if self._is_feature(name, kinds, reading)]
@@ -270,13 +289,16 @@ class Encoding:
                 raise reading.fail(f"column {abbreviated(name)}: {asked}")
         if self.calendar and not self.slots:
             self.slots = {name: slot for slot, name in enumerate(CALENDAR)}
-        if self.series and not self.slots:
+        if self.series and not self.fixed:
             self._fix(block, used, reading)
         return used
 
     def _fix(self, block: Block, used: list[str], reading: Reading) -> None:
         """A series' features are those of its first rows: of text, the values in the sample."""
-        if self.time in block.columns and _repeated(block.columns[self.time]):
+        self.fixed = True
+        gaps = block.gaps(self.target) if self.target in block.columns else None
+        times = block.columns.get(self.time, ()) if self.time is not None else ()
+        if _repeated([t for i, t in enumerate(times) if gaps is None or not gaps[i]]):
             self.counted = "many rows have the time of the row before"
         for name in used:
             values = block.columns[name]
@@ -298,6 +320,8 @@ class Encoding:
             self.left_out[name] = reading.unused[name]
         elif name in self.ignored:
             self.left_out[name] = "was left out by the run that --state is of"
+        elif self.fixed:
+            self.left_out[name] = "is new: a series keeps the features that it began with"
         return name not in self.left_out
 
     def _complete(self, block: Block, used: list[str], reading: Reading) -> Gaps:
@@ -374,7 +398,7 @@ class Encoding:
         if isinstance(values, np.ndarray):
             slots = [self.numbers[name]] if name in self.numbers else []
             if slots:
-                X[:, slots[0]] = values if gaps is None else np.where(gaps, 0.0, values)
+                X[:, slots[0]] = values if gaps is None else np.where(gaps, self._empty, values)
         else:
             places = self.categories.get(name, {})
             slots = list(places.values())
@@ -388,6 +412,17 @@ class Encoding:
             for slot in slots:
                 self._remember(X[:, slot], gaps, slot, self.counts.get(name, 0))
             self.counts[name] = self.counts.get(name, 0) + int((~gaps).sum())
+
+    @property
+    def _empty(self) -> float:
+        """What a feature is where there is no value for it."""
+        return np.nan if self.missing == SLEEP else 0.0
+
+    def merge(self, names: Sequence[str]) -> None:
+        """Take these columns for forecasts, which may be missing in any row, or altogether."""
+        self.missing = SLEEP
+        self.slots = {name: slot for slot, name in enumerate(names)}
+        self.numbers = dict(self.slots)
 
     def _remember(self, column: Vector, gaps: Gaps, slot: int, before: int) -> None:
         """Fill the gaps of one feature from what came before them."""
@@ -404,6 +439,6 @@ class Encoding:
             self.last[slot] = float(column[-1])
 
 
-def _repeated(times: Column) -> bool:
+def _repeated(times: Sequence[object]) -> bool:
     """Whether rows share their times: several series in one file, or a clock too coarse."""
     return len(times) > 20 and len(set(times)) < 0.95 * len(times)

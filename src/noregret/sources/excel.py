@@ -7,7 +7,6 @@ from datetime import date, datetime, time
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 from noregret.sources.block import Block, Reading
@@ -32,7 +31,7 @@ def read_excel(path: Path, reading: Reading) -> Iterator[Block]:
             raise reading.fail(NEEDED)
 
 
-def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
+def _rows(path: Path) -> Iterator[tuple[object, ...]]:
     import openpyxl
 
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
@@ -48,7 +47,7 @@ def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
         book.close()
 
 
-def _blocks(rows: Iterator[tuple[Any, ...]], reading: Reading) -> Iterator[Block]:
+def _blocks(rows: Iterator[tuple[object, ...]], reading: Reading) -> Iterator[Block]:
     header = next(rows, None)
     if header is None:
         raise reading.fail("the workbook is empty")
@@ -65,6 +64,6 @@ def _blocks(rows: Iterator[tuple[Any, ...]], reading: Reading) -> Iterator[Block
         done += len(some)
 
 
-def _cells(row: tuple[Any, ...], width: int) -> list[Any]:
+def _cells(row: tuple[object, ...], width: int) -> list[object]:
     cells = [*row[:width], *[None] * (width - len(row))]
     return [c.isoformat() if isinstance(c, date | datetime | time) else c for c in cells]

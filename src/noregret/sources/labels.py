@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -83,11 +82,11 @@ class Labels:
     plain: bool = False  # the outcomes are the numbers 0 and 1
     said: str = field(default="", compare=False)
 
-    def memory(self) -> list[Any]:
+    def memory(self) -> list[str | bool | None]:
         """What a later run needs."""
         return [self.zero, self.one, self.plain]
 
-    def recall(self, memory: list[Any]) -> None:
+    def recall(self, memory: tuple[str | None, str | None, bool]) -> None:
         """Go on from an earlier run."""
         self.zero, self.one, self.plain = memory
 

@@ -6,14 +6,14 @@ import io
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from noregret.declare.extras import module
 from noregret.errors import abbreviated
-from noregret.sources.block import NUMBER, Block, Reading
+from noregret.sources.block import NUMBER, Block, Column, Reading
 from noregret.sources.lines import Lines
+from noregret.types import Vector
 
 __all__ = ["read_json_lines", "read_libsvm"]
 
@@ -44,7 +44,7 @@ def read_json_lines(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block
         raise reading.fail("the file is empty: there is not one object in it")
 
 
-def _object(line: bytes, place: int, reading: Reading) -> dict[str, Any] | None:
+def _object(line: bytes, place: int, reading: Reading) -> dict[str, object] | None:
     try:
         found = json.loads(line, parse_constant=_constant, object_pairs_hook=_pairs)
     except json.JSONDecodeError as problem:
@@ -65,7 +65,7 @@ def _constant(word: str) -> float:
     raise ValueError(f"{word} is not a finite number")
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -100,15 +100,15 @@ def read_libsvm(blocks: Iterator[Lines], reading: Reading) -> Iterator[Block]:
             assert parsed is not None
         seen = seen or bool(found)
         reading.names = list(parsed)
-        parsed = {name: column for name, column in parsed.items() if reading.uses(name)}
-        reading.kinds.update(dict.fromkeys(parsed, NUMBER))
+        used: dict[str, Column] = {n: column for n, column in parsed.items() if reading.uses(n)}
+        reading.kinds.update(dict.fromkeys(used, NUMBER))
         places = np.array([place for place, _ in found], dtype=np.int64)
-        yield Block(parsed, dict(reading.kinds), places, open=True)
+        yield Block(used, dict(reading.kinds), places, open=True)
     if not seen and not reading.bad:
         raise reading.fail("the file is empty: there is not one row in it")
 
 
-def _parsed(lines: list[bytes], columns: dict[int, None]) -> dict[str, Any] | None:
+def _parsed(lines: list[bytes], columns: dict[int, None]) -> dict[str, Vector] | None:
     """Dense columns; None if a line is bad."""
     datasets = module("sklearn.datasets", "reading libsvm")
     if not lines:

@@ -5,7 +5,7 @@ Python's own reader, row by row, is the rule; Polars gives the same numbers, fas
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 from noregret.declare.extras import loaded, optional
 
@@ -14,6 +14,6 @@ __all__ = ["LARGE", "polars_for"]
 LARGE = 1 << 20  # bytes that take Python about as long as Polars takes to be imported
 
 
-def polars_for(text: bytes) -> Any:
+def polars_for(text: bytes) -> ModuleType | None:
     """Polars, or None where it is not installed or the text is too short to be worth its start."""
     return optional("polars") if len(text) >= LARGE or loaded("polars") else None

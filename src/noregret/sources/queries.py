@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from noregret.declare.extras import module
 from noregret.sources.block import Block, Reading
@@ -73,7 +72,7 @@ def _sqlite(path: str, query: str, reading: Reading) -> Iterator[Block]:
 
 def _duckdb(path: str, query: str, reading: Reading) -> Iterator[Block]:
     duckdb, arrow = module("duckdb", "this query"), module("pyarrow", "this query")
-    config: dict[str, Any] = LOCKED | ({"enable_external_access": "false"} if path else {})
+    config: dict[str, str] = LOCKED | ({"enable_external_access": "false"} if path else {})
     with damaged(reading, duckdb.Error, arrow.ArrowException):
         connection = duckdb.connect(path or ":memory:", read_only=bool(path), config=config)
         try:

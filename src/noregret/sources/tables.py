@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from noregret._native.layout import EXACT_INTEGER
 from noregret.declare.extras import module
 from noregret.errors import SourceError, abbreviated
-from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Reading
+from noregret.sources.block import NUMBER, OTHER, TEXT, TIME, Block, Column, Gaps, Reading
 from noregret.sources.survey import rows_of
+from noregret.types import Vector
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["ROWS", "batches", "damaged", "read_arrow", "read_npz", "read_parquet"]
 
+Cells = npt.NDArray[np.generic]
 ROWS = 1 << 14  # rows at a time
 ODD = (
     *(OSError, ValueError, TypeError, LookupError, EOFError, ArithmeticError, MemoryError),
@@ -68,7 +74,7 @@ def damaged(reading: Reading, *kinds: type[Exception]) -> Iterator[None]:
         raise reading.fail(said) from None
 
 
-def batches(found: Any, reading: Reading) -> Iterator[Block]:
+def batches(found: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[Block]:
     """Record batches of Arrow as blocks."""
     done = 0
     for batch in found:
@@ -79,9 +85,9 @@ def batches(found: Any, reading: Reading) -> Iterator[Block]:
             done += part.num_rows
 
 
-def _block(batch: Any, done: int, reading: Reading) -> Block:
+def _block(batch: pa.RecordBatch, done: int, reading: Reading) -> Block:
     """One record batch; rows with NaN, infinities or integers that do not fit are bad."""
-    columns: dict[str, Any] = {}
+    columns: dict[str, Column] = {}
     bad = np.zeros(batch.num_rows, dtype=bool)
     _survey(batch, done, reading)
     for name, array in zip(batch.schema.names, batch.columns):
@@ -111,7 +117,7 @@ def _block(batch: Any, done: int, reading: Reading) -> Block:
     return block.kept(~bad) if bad.any() else block
 
 
-def _survey(batch: Any, done: int, reading: Reading) -> None:
+def _survey(batch: pa.RecordBatch, done: int, reading: Reading) -> None:
     """What columns of text are, and numbers that are called times, by the first rows."""
     for name, array in zip(batch.schema.names, batch.columns):
         if name in reading.kinds or not reading.uses(name):
@@ -125,7 +131,7 @@ def _survey(batch: Any, done: int, reading: Reading) -> None:
             reading.count_from_1970(name, known)
 
 
-def _styled(name: str, array: Any, done: int, reading: Reading, bad: Any) -> list[str | None]:
+def _styled(name: str, array: pa.Array, done: int, reading: Reading, bad: Gaps) -> list[str | None]:
     """Times that are written in a column's own way."""
     found: list[str | None] = []
     for row, value in enumerate(array.to_pylist()):
@@ -139,7 +145,7 @@ def _styled(name: str, array: Any, done: int, reading: Reading, bad: Any) -> lis
     return found
 
 
-def _kind(type_: Any) -> str | None:
+def _kind(type_: pa.DataType) -> str | None:
     import pyarrow as pa
 
     types = pa.types
@@ -155,7 +161,7 @@ def _kind(type_: Any) -> str | None:
     return TIME if types.is_date(type_) or types.is_timestamp(type_) else OTHER
 
 
-def _numbers(array: Any, reading: Reading) -> tuple[object, object]:
+def _numbers(array: pa.Array, reading: Reading) -> tuple[Vector, Gaps]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -180,7 +186,7 @@ def _numbers(array: Any, reading: Reading) -> tuple[object, object]:
     return values, wrong & ~null
 
 
-def _texts(array: Any, kind: str, reading: Reading) -> list[str | None]:
+def _texts(array: pa.Array, kind: str, reading: Reading) -> list[str | None]:
     dated = kind == TIME and _kind(array.type) == TIME
     shown = (lambda v: v.isoformat()) if dated else (lambda v: str(v).strip())
     found = [None if v is None else shown(v) for v in array.to_pylist()]
@@ -212,19 +218,19 @@ class _Array:
             raise reading.fail(
                 f"array {name} has shape {self.shape} of {self.type}: give 1-D or 2-D numbers"
             )
-        self.whole = None
+        self.whole: Cells | None = None
         if fortran and len(self.shape) == 2:  # columns come first: it must be had whole
             self.whole = self._read(int(np.prod(self.shape))).reshape(self.shape, order="F")
         self.at = 0
 
-    def _read(self, count: int) -> Any:
+    def _read(self, count: int) -> Cells:
         size = count * self.type.itemsize
         raw = self.file.read(size)
         if len(raw) != size:
             raise ValueError("an array ends early: the file is damaged")
         return np.frombuffer(raw, self.type)
 
-    def rows(self, count: int) -> Any:
+    def rows(self, count: int) -> Cells:
         """The next rows, as a 2-D array."""
         start, self.at = self.at, self.at + count
         if self.whole is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from noregret.learner.replay import Replay
 from noregret.types import Matrix, Vector
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from noregret.sparse.state import OSLOGState
 
 __all__ = ["ShrinkageReplay"]
@@ -33,7 +35,7 @@ class ShrinkageReplay(Replay):
         self.before.copy().run(self.xs, self.ys, path)
         return path
 
-    def plot_weights(self, ax: Any = None) -> Any:
+    def plot_weights(self, ax: Axes | None = None) -> Axes:
         """The weights over the rounds, one line per feature; returns the axes."""
         if ax is None:
             _, ax = module("matplotlib.pyplot", "plot_weights").subplots()

@@ -22,11 +22,12 @@ from numpy.testing import assert_allclose
 
 from noregret.errors import FeatureError, InputError, NoRegretError, NotLearnedError
 from noregret.learner.base import OnlineLearner
+from noregret.learner.state import State
 from noregret.types import Matrix, Outcome, Row, Vector
 
 __all__ = ["CHECKS", "Check"]
 
-Subject = OnlineLearner[Any]
+Subject = OnlineLearner[State]
 Check = Callable[[Subject], None]
 
 

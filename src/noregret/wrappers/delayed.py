@@ -192,15 +192,14 @@ class PendingForecasts:
                 f"ticket {next(iter(self.pending))} is the oldest"
             )
         place, learner = self.idle
-        interval = None
+        interval = ends = None
         with wrapping("the learner", InputError):
             if self.copies is not None and place == len(self.copies):
                 learner = copy.deepcopy(learner)
             if isinstance(learner, TrackedWrapper):  # with the ends, for when it is settled
-                forecast = learner._issue(x)
-                interval = learner._interval(forecast[2:])
-            else:
-                forecast = learner.predict_one(x)
+                ends = learner._issue(x)
+                interval = learner._interval(ends[2:])
+            forecast = learner.predict_one(x) if ends is None else ends
             kept = _kept(x)
         if isinstance(forecast, np.ndarray):
             forecast = forecast.copy()
@@ -222,7 +221,7 @@ class PendingForecasts:
         learner = self.learner if self.copies is None else self.copies[self.whose[number]]
         square, log = _losses(learner, self.said(forecast), y)
         with wrapping("the learner", InputError):  # where it refuses, the ticket goes on waiting
-            if isinstance(learner, TrackedWrapper):
+            if isinstance(learner, TrackedWrapper) and isinstance(forecast, np.ndarray):
                 learner._settle(x, y, forecast)
             else:
                 learner.learn_one(x, y)
@@ -235,7 +234,8 @@ class PendingForecasts:
 
     def said(self, kept: Forecast) -> Forecast:
         """The forecast in what is kept of it: where there are ends, they stand behind it."""
-        return float(kept[0]) if isinstance(self.learner, TrackedWrapper) else kept
+        tracked = isinstance(self.learner, TrackedWrapper)
+        return float(kept[0]) if tracked and isinstance(kept, np.ndarray) else kept
 
     def drop(self, ticket: object) -> None:
         """Forget a forecast that waits."""
@@ -429,7 +429,7 @@ class Delayed(Wrapper[PendingForecasts]):
     def _begin(self) -> PendingForecasts:
         return PendingForecasts(private_copy(self.learner), copies=self._checked("copies"))
 
-    def predict_one(self, x: Row) -> Ticket:
+    def predict_one(self, x: Row) -> Ticket:  # type: ignore[override]  # with the forecast in it
         """Issue a forecast at x; its ticket waits for the outcome."""
         with self._lock:
             state = self._state or self._begin()
