@@ -25,16 +25,15 @@ from noregret.experts.core_grid import CoreGrid
 from noregret.experts.expert_group import WAVES, ExpertGroup, recipes
 from noregret.experts.mondrian import Growth, MondrianState
 from noregret.experts.pool import Pool
+from noregret.experts.pooled import PooledState
 from noregret.experts.team import Team
 from noregret.experts.theorems import certified, statements
 from noregret.experts.units import Units
 from noregret.experts.views import Seen, Views
 from noregret.inputs.spaces import FeatureSpace, Names
-from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.saving import revived
-from noregret.learner.state import VectorState
 from noregret.losses import game
-from noregret.types import Matrix, Outcome, Outcomes, Vector
+from noregret.types import Matrix, Vector
 
 __all__ = ["EnsembleState"]
 
@@ -46,7 +45,7 @@ NOTHING = np.empty(0)
 NAIVE = "naive forecasts"
 LINEAR = "linear"
 TEAM = "all groups together"
-TREES = Growth(trees=4, cap=4000, linear=True, precision=10.0, price=0.3, seed=0)
+TREES = {"normal": 1, "high": 4}
 FAR, WIDE = 5.0, 3.0  # what trees learn and say of an error, at most, in units of recent ones
 
 
@@ -61,7 +60,7 @@ class Looked(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class EnsembleState(VectorState):
+class EnsembleState(PooledState):
     """What the groups, their team and the outermost pool have learned."""
 
     space: FeatureSpace
@@ -106,8 +105,10 @@ class EnsembleState(VectorState):
         rest = (1.0 - MERGED) / 2.0
         prior = np.r_[np.full(N, rest / N), np.full(G, rest / G), MERGED]
         pool = Pool.start(played, prior, SHARE)
-        grows = effort == "high" and n > 0
-        trees = [MondrianState.start(space, game("square", None), TREES)] if grows else []
+        trees = []
+        if n and effort in TREES:
+            growth = Growth(TREES[effort], cap=4000, linear=True, precision=10.0, price=0.3, seed=0)
+            trees = [MondrianState.start(space, game("square", None), growth)]
         waves = _waves(np.zeros((WAVES, 0)), space)
         units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
@@ -175,20 +176,6 @@ class EnsembleState(VectorState):
             self.last.copy(),
             self.pool.copy(),
         )
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds have been learned."""
-        return self.pool.rounds
-
-    def target(self, y: Outcome) -> float:
-        """The outcome, if a pool can take it."""
-        return self.pool.game.outcome(outcome(y))
-
-    def targets(self, y: Outcomes, rounds: int) -> Vector:
-        """The outcomes of many rounds, if a pool can take them."""
-        game_ = self.pool.game
-        return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
 
     # One round ------------------------------------------------------------------------------
 
