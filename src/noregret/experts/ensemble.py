@@ -105,10 +105,7 @@ class EnsembleState(PooledState):
         rest = (1.0 - MERGED) / 2.0
         prior = np.r_[np.full(N, rest / N), np.full(G, rest / G), MERGED]
         pool = Pool.start(played, prior, SHARE)
-        trees = []
-        if n and effort in TREES:
-            growth = Growth(TREES[effort], cap=4000, linear=True, precision=10.0, price=0.3, seed=0)
-            trees = [MondrianState.start(space, game("square", None), growth)]
+        trees = [_planted(space, TREES[effort])] if n and effort in TREES else []
         waves = _waves(np.zeros((WAVES, 0)), space)
         units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
@@ -138,7 +135,7 @@ class EnsembleState(PooledState):
         require(team.sizes.tolist() == _sizes(linear, groups), "has another number of experts")
         require(pool.size == 2 * linear.size + team.sizes.size + 1, "has a pool of other experts")
         require(last.sizes.tolist() == [1.0, 1.0], "merges trees with something else")
-        alike = all(tree.space.size == n and tree.rounds == pool.rounds for tree in trees)
+        alike = all(tree.space.size == n and tree.rounds <= pool.rounds for tree in trees)
         require(len(trees) <= 1 and alike, "has other trees")
         require(views.rounds == pool.rounds, "has seen another number of rounds")
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
@@ -172,7 +169,7 @@ class EnsembleState(PooledState):
             [group.extended(before, after) for group in self.groups],
             _waves(self.waves[:, 1:], space),
             self.team.copy(),
-            [tree.with_space(space) for tree in self.trees],
+            [_grown(tree, space) for tree in self.trees],
             self.last.copy(),
             self.pool.copy(),
         )
@@ -310,6 +307,23 @@ class EnsembleState(PooledState):
                     f"{self.pool.size} experts"
                 )
         return lines
+
+
+def _nodes(n: int) -> int:
+    """How many nodes trees on n features may have: some 2 million numbers, 4000 nodes at most."""
+    return min(4000, max(2_000_000 // ((n + 1) * (n + 2)), 8))
+
+
+def _planted(space: FeatureSpace, trees: int) -> MondrianState:
+    """Trees that have seen nothing."""
+    growth = Growth(trees, _nodes(space.size), linear=True, precision=10.0, price=0.3, seed=0)
+    return MondrianState.start(space, game("square", None), growth)
+
+
+def _grown(tree: MondrianState, space: FeatureSpace) -> MondrianState:
+    """Trees with more features; new ones where the old would take too much memory."""
+    fits = tree.growth.cap <= 4 * _nodes(space.size)
+    return tree.with_space(space) if fits else _planted(space, tree.growth.trees)
 
 
 def _cut(errors: Vector, most: Vector) -> Vector:
