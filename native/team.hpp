@@ -168,13 +168,15 @@ class Team {
     std::vector<double> ones_, filled_;  // `filled_`: what sleeps says as the first group
 };
 
-// Every row: forecast, then learn.  `heard` gets the groups' forecasts, then the team's.
+// Every row: forecast, then learn.  `heard` gets the groups' forecasts, the team's, and the root of the
+// team's mean square error before the row.
 inline void replay(Row memory, Row sizes, Block said, Row ys, Block heard) {
     Team team(memory.p, sizes);
     for (Size t = 0; t < said.rows; ++t) {
         double g = team.forecast(said[t]);
         std::memcpy(heard[t].p, team.words.p, std::size_t(team.G) * sizeof(double));
         heard(t, team.G) = g;
+        heard(t, team.G + 1) = std::sqrt(team.merger.at[adaptive::ERROR]);
         if (ys.n > 0) team.learn(said[t], g, ys[t]);
     }
 }

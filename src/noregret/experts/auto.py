@@ -25,14 +25,15 @@ from noregret.experts.aggregating import MixingLearner
 from noregret.experts.core_grid import CoreGrid
 from noregret.experts.ensemble import EnsembleState
 from noregret.experts.pool import Pool
+from noregret.experts.pooled import PooledState
 from noregret.experts.theorems import certified, statements
 from noregret.experts.units import CONSTANT, Units
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
-from noregret.inputs.values import as_mapping, outcome, outcome_column, row
+from noregret.inputs.values import as_mapping, row
 from noregret.learner.saving import revived
 from noregret.learner.state import VectorState
 from noregret.losses import LARGEST, game
-from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
+from noregret.types import Matrix, Outcome, Row, Table, Vector
 
 __all__ = ["Auto"]
 
@@ -56,7 +57,7 @@ LARGEST_MAP = 300  # features that a map may have
 
 
 @dataclass(slots=True, eq=False)
-class AutoState(VectorState):
+class AutoState(PooledState):
     """What Auto has learned; features that are new make a larger one."""
 
     space: FeatureSpace
@@ -124,20 +125,6 @@ class AutoState(VectorState):
             raise FeatureError(f"x has {k} new features: with kernels=True features must stay")
         cells = [group.extended(k) for group in self.cells]
         return AutoState(space, self.units.extended(k), (), cells, self.pool.copy())
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds have been learned."""
-        return self.pool.rounds
-
-    def target(self, y: Outcome) -> float:
-        """The outcome, if a pool can take it."""
-        return self.pool.game.outcome(outcome(y))
-
-    def targets(self, y: Outcomes, rounds: int) -> Vector:
-        """The outcomes of many rounds, if a pool can take them."""
-        game_ = self.pool.game
-        return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
 
     # One round ------------------------------------------------------------------------------
 
@@ -243,10 +230,11 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     and AAR) in units of the features' first values; naive forecasts (13 lags, three exponential
     means, the mean); linear ones in standard units, with lags of y, on hinges (z - k)+, on values
     of whole-valued features and pairs of them (as they turn up), in robust units, on waves; and
-    twins that learn outliers cut.  Each group merges its experts at the rate of its own error; the
-    groups are merged by exponential weights, MLpol and stacking, and these once more
-    (docs/theory.md, section 24).  `explain()` says which groups carry the forecast.  Features may
-    be in any unit and about any origin, may have a wild first value, and may turn up later.
+    twins that learn outliers cut.  A Mondrian tree learns what they leave.  Each group merges its
+    experts at the rate of its own error; the groups are merged by exponential weights, MLpol and
+    stacking, and these once more (docs/theory.md, section 24).  `explain()` says which groups carry
+    the forecast.  Features may be in any unit and about any origin, may have a wild first value,
+    and may turn up later.
 
     What is proved is proved of the outermost pool, over the linear experts, the groups and the team
     of all groups: sum (y - g)^2 is at most that of the best sequence of experts with k changes plus
@@ -258,16 +246,17 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     charged a (c_j w_j)^2.
 
     Cost: some 45 cores of 3.5 m^2 flops per round on m = n + 1 to 100 columns, 300 with pairs of
-    values, and 300 numbers per feature; whatever the length of the stream.
+    values, and 300 numbers per feature; trees take 7 n^2 flops per node on the path of x and up to
+    2 million numbers.  Whatever the length of the stream.
 
     Parameters
     ----------
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned.
     kernels : polynomials of degree 2 and 3 and random cosines of three widths join in, with up
         to 300 features each; features must then stay the same.
-    effort : "low", without hinges, values and waves, at a third of the cost; "normal"; "high", with
-        more experts in each group and Mondrian trees on what the others leave; "linear", the 40
-        linear experts under Fixed Share and nothing else, which is all that there was before.
+    effort : "low", without hinges, values, waves and trees, at a third of the cost; "normal";
+        "high", with more experts in each group and more trees; "linear", the 40 linear experts
+        under Fixed Share and nothing else, which is all that there was before.
 
     >>> auto = Auto()
     >>> for t in range(200):

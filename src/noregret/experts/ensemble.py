@@ -25,16 +25,15 @@ from noregret.experts.core_grid import CoreGrid
 from noregret.experts.expert_group import WAVES, ExpertGroup, recipes
 from noregret.experts.mondrian import Growth, MondrianState
 from noregret.experts.pool import Pool
+from noregret.experts.pooled import PooledState
 from noregret.experts.team import Team
 from noregret.experts.theorems import certified, statements
 from noregret.experts.units import Units
 from noregret.experts.views import Seen, Views
 from noregret.inputs.spaces import FeatureSpace, Names
-from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.saving import revived
-from noregret.learner.state import VectorState
 from noregret.losses import game
-from noregret.types import Matrix, Outcome, Outcomes, Vector
+from noregret.types import Matrix, Vector
 
 __all__ = ["EnsembleState"]
 
@@ -46,21 +45,22 @@ NOTHING = np.empty(0)
 NAIVE = "naive forecasts"
 LINEAR = "linear"
 TEAM = "all groups together"
-TREES = Growth(trees=4, cap=4000, linear=True, precision=10.0, price=0.3, seed=0)
-GROWN = 4 * FIRST_PLAN  # rounds before trees: what is left of the first ones says nothing
+TREES = {"normal": 1, "high": 4}
+FAR, WIDE = 5.0, 3.0  # what trees learn and say of an error, at most, in units of recent ones
 
 
 class Looked(NamedTuple):
     """What was said of one row."""
 
     said: Vector  # by the experts of all groups
-    merged: float  # by their team
+    merged: Vector  # by their team
+    near: Vector  # how far off it was of late
     off: Vector  # by trees, of the team's error
     outer: Vector  # by the experts of the outermost pool
 
 
 @dataclass(slots=True, eq=False)
-class EnsembleState(VectorState):
+class EnsembleState(PooledState):
     """What the groups, their team and the outermost pool have learned."""
 
     space: FeatureSpace
@@ -105,8 +105,7 @@ class EnsembleState(VectorState):
         rest = (1.0 - MERGED) / 2.0
         prior = np.r_[np.full(N, rest / N), np.full(G, rest / G), MERGED]
         pool = Pool.start(played, prior, SHARE)
-        grows = effort == "high" and n > 0
-        trees = [MondrianState.start(space, game("square", None), TREES)] if grows else []
+        trees = [_planted(space, TREES[effort])] if n and effort in TREES else []
         waves = _waves(np.zeros((WAVES, 0)), space)
         units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
@@ -136,8 +135,7 @@ class EnsembleState(VectorState):
         require(team.sizes.tolist() == _sizes(linear, groups), "has another number of experts")
         require(pool.size == 2 * linear.size + team.sizes.size + 1, "has a pool of other experts")
         require(last.sizes.tolist() == [1.0, 1.0], "merges trees with something else")
-        late = max(pool.rounds - GROWN, 0)
-        alike = all(tree.space.size == n and tree.rounds == late for tree in trees)
+        alike = all(tree.space.size == n and tree.rounds <= pool.rounds for tree in trees)
         require(len(trees) <= 1 and alike, "has other trees")
         require(views.rounds == pool.rounds, "has seen another number of rounds")
         return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
@@ -171,29 +169,10 @@ class EnsembleState(VectorState):
             [group.extended(before, after) for group in self.groups],
             _waves(self.waves[:, 1:], space),
             self.team.copy(),
-            [tree.with_space(space) for tree in self.trees],
+            [_grown(tree, space) for tree in self.trees],
             self.last.copy(),
             self.pool.copy(),
         )
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds have been learned."""
-        return self.pool.rounds
-
-    @property
-    def growing(self) -> Sequence[MondrianState]:
-        """The trees, from some rounds on."""
-        return self.trees if self.rounds >= GROWN else ()
-
-    def target(self, y: Outcome) -> float:
-        """The outcome, if a pool can take it."""
-        return self.pool.game.outcome(outcome(y))
-
-    def targets(self, y: Outcomes, rounds: int) -> Vector:
-        """The outcomes of many rounds, if a pool can take them."""
-        game_ = self.pool.game
-        return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
 
     # One round ------------------------------------------------------------------------------
 
@@ -201,12 +180,13 @@ class EnsembleState(VectorState):
         """What everybody says of x; nothing is learned."""
         parts = [self.linear.look(rows[0]), seen.naive[0]]
         said = np.concatenate([*parts, *(group.look(seen, self.waves) for group in self.groups)])
-        heard = self.team.replay(said[None], NOTHING)
-        off = np.array([tree.predict_vector(x) for tree in self.growing])
-        final = heard[:, -1]
-        if self.growing:
-            final = self.last.replay(_both(final, off), NOTHING)[:, -1]
-        return Looked(said, float(heard[0, -1]), off, self._outer(said[None], heard, final)[0])
+        heard, near = self.team.measured(said[None], NOTHING)
+        final = merged = heard[:, -1]
+        off = np.array([tree.predict_vector(x) for tree in self.trees])
+        if self.trees:
+            off = _cut(off, WIDE * near)
+            final = self.last.replay(_both(merged, off), NOTHING)[:, -1]
+        return Looked(said, merged, near, off, self._outer(said[None], heard, final)[0])
 
     def _outer(self, said: Matrix, heard: Matrix, final: Vector) -> Matrix:
         """What the experts of the outermost pool say."""
@@ -223,12 +203,11 @@ class EnsembleState(VectorState):
         seen = views.observe(np.ascontiguousarray(x[None]), ys)
         rows, units = self.units.measured(x[None])
         looked = self.look(x, seen, rows)
-        growing = self.growing
         self.pool.learn(looked.outer, y)
         self.team.replay(looked.said[None], ys)
-        for tree in growing:
-            self.last.replay(_both(np.array([looked.merged]), looked.off), ys)
-            tree.learn_vector(x, y - looked.merged)
+        for tree in self.trees:
+            self.last.replay(_both(looked.merged, looked.off), ys)
+            tree.learn_vector(x, float(_cut(ys - looked.merged, FAR * looked.near)[0]))
         self.linear.absorb(y)
         for group in self.groups:
             group.absorb(y, float(seen.soft[0]), float(views.outcomes[ops.FIRST]))
@@ -256,17 +235,16 @@ class EnsembleState(VectorState):
 
     def _run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
         rows, units = self.units.measured(xs)
-        growing = self.growing
         seen: Seen = self.views.observe(xs, ys)
         first = float(self.views.outcomes[ops.FIRST])
         parts = [self.linear.replay(rows, ys), seen.naive]
         parts += [group.replay(seen, self.waves, ys, first) for group in self.groups]
         said = np.hstack(parts)
-        heard = self.team.replay(said, ys)
+        heard, near = self.team.measured(said, ys)
         final = heard[:, -1]
-        for tree in growing:
-            off, _ = tree.run(xs, ys - final)
-            final = self.last.replay(_both(final, off), ys)[:, -1]
+        for tree in self.trees:
+            off, _ = tree.run(xs, _cut(ys - final, FAR * near))
+            final = self.last.replay(_both(final, _cut(off, WIDE * near)), ys)[:, -1]
         forecasts, losses, _ = self.pool.replay(self._outer(said, heard, final), ys)
         self.units = units
         return forecasts, losses
@@ -329,6 +307,28 @@ class EnsembleState(VectorState):
                     f"{self.pool.size} experts"
                 )
         return lines
+
+
+def _nodes(n: int) -> int:
+    """How many nodes trees on n features may have: some 2 million numbers, 4000 nodes at most."""
+    return min(4000, max(2_000_000 // ((n + 1) * (n + 2)), 8))
+
+
+def _planted(space: FeatureSpace, trees: int) -> MondrianState:
+    """Trees that have seen nothing."""
+    growth = Growth(trees, _nodes(space.size), linear=True, precision=10.0, price=0.3, seed=0)
+    return MondrianState.start(space, game("square", None), growth)
+
+
+def _grown(tree: MondrianState, space: FeatureSpace) -> MondrianState:
+    """Trees with more features; new ones where the old would take too much memory."""
+    fits = tree.growth.cap <= 4 * _nodes(space.size)
+    return tree.with_space(space) if fits else _planted(space, tree.growth.trees)
+
+
+def _cut(errors: Vector, most: Vector) -> Vector:
+    """No error larger than the most."""
+    return np.minimum(np.maximum(errors, -most), most)
 
 
 def _both(merged: Vector, off: Vector) -> Matrix:

@@ -53,10 +53,14 @@ class Team:
 
     def replay(self, said: Matrix, ys: Vector) -> Matrix:
         """By row what the groups say and, last, the team; without outcomes nothing is learned."""
-        heard = np.empty((len(said), self.sizes.size + 1))
+        return self.measured(said, ys)[0]
+
+    def measured(self, said: Matrix, ys: Vector) -> tuple[Matrix, Vector]:
+        """The same, and how far off the team was of late, before each row."""
+        heard = np.empty((len(said), self.sizes.size + 2))
         memory = self.memory if len(ys) else self.memory.copy()
         ops.replay(memory, self.sizes, np.ascontiguousarray(said), ys, heard)
-        return heard
+        return heard[:, :-1], heard[:, -1]
 
     def weights(self, said: Vector) -> tuple[Vector, Vector]:
         """The groups' weights in a forecast from these words, and their mean square errors."""
