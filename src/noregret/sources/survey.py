@@ -149,11 +149,11 @@ def _times(dates: Dates, texts: list[str]) -> Found:
     if dates.other:
         shown = next(text for text in texts if dates.read(text) is not None)
         mark = next(mark for mark in "/-." if mark in shown)
-        forms = ("d{0}m{0}Y", "m{0}d{0}Y")
+        forms = ["d{0}m{0}Y", "m{0}d{0}Y"]
         asked = "has its day first or its month"
         if SHORT_YEAR.match(shown):
             asked = "may have its day, month or year first"
-            forms = ("d{0}m{0}y", *["m{0}d{0}y"] * (mark != "."), "y{0}m{0}d")
+            forms = ["d{0}m{0}y", *["m{0}d{0}y"] * (mark != "."), "y{0}m{0}d"]
         asked = (
             f"{abbreviated(shown)} {asked}: give --date-format {' or '.join(forms).format(mark)}"
         )
