@@ -208,7 +208,7 @@ def test_kinds_of_columns(tmp_path: Path) -> None:
         ("a,y\n1,2\nx,3\n", "line 3, column 'a': 'x' in a column of numbers"),
         ("a,y\nx,2\n1,3\n2024-13-01,4\n", None),
         ("t,y\n2024-01-01,1\nred,2\n", "line 3, column 't': 'red' in a column of times"),
-        ("a,y\n1,2\n3\n", "line 3: 1 cells in a file of 2 columns"),
+        ("a,y\n1,2\n3\n", "line 3: 1 cell in a file of 2 columns"),
         ("a,y\n1,2\n\n3,4,5\n", "line 4: 3 cells"),
         ('a,y\n"1\n2",3\n4,x\n', "line 4, column 'y'"),
         ("a,a\n1,2\n", "line 1: columns 1 and 2 are both called 'a'"),

@@ -135,7 +135,7 @@ def dates_like(texts: Iterable[str]) -> Dates | None:
     if best in ("dmY", "mdY") and (short := [m for m in map(SHORT_YEAR.match, held) if m]):
         day = 1 if best == "dmY" else 3
         if len({m[4] for m in short}) >= len({m[day] for m in short}):  # the year may come first
-            return Dates("dmY", "mdY") if all(":" in text for text in held) else None
+            return Dates("dmY", "mdY") if all(":" in m.string for m in short) else None
     # Where day and month are the same in every text there is nothing to decide.
     differ = any(readers["dmY"].read(text) != readers["mdY"].read(text) for text in held)
     return Dates(best, "mdY" if tie and differ else "")

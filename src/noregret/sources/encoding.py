@@ -289,7 +289,7 @@ class Encoding:
             if missed:
                 raise absent(missed[0], list(reading.names or columns), reading)
         if self.series and self.time is not None and kinds.get(self.time) == TEXT:
-            given = next(v for v in columns[self.time] if v is not None)
+            given = next((v for v in columns[self.time] if v is not None), None)
             raise reading.fail(
                 f"column {abbreviated(self.time)}: {abbreviated(given)} is no time as it stands: "
                 "give --date-format, such as d.m.y, y.m.d or %d %b %Y"

@@ -147,15 +147,16 @@ def _kind(text: str, declared: Declared, *, typed: bool) -> str:
 def _times(dates: Dates, texts: list[str]) -> Found:
     asked = ""
     if dates.other:
-        mark = next(mark for mark in "/-." if mark in texts[0])
-        if SHORT_YEAR.match(texts[0]):
-            asked = (
-                "may have its day, month or year first: give --date-format d{0}m{0}y, {us}y{0}m{0}d"
-            )
-            asked = asked.format(mark, us=f"m{mark}d{mark}y or " if mark != "." else "or ")
-        else:
-            asked = "has its day first or its month: give --date-format d{0}m{0}Y or m{0}d{0}Y"
-        asked = f"{abbreviated(texts[0])} {asked.format(mark)}"
+        shown = next(text for text in texts if dates.read(text) is not None)
+        mark = next(mark for mark in "/-." if mark in shown)
+        forms = ["d{0}m{0}Y", "m{0}d{0}Y"]
+        asked = "has its day first or its month"
+        if SHORT_YEAR.match(shown):
+            asked = "may have its day, month or year first"
+            forms = ["d{0}m{0}y", *["m{0}d{0}y"] * (mark != "."), "y{0}m{0}d"]
+        asked = (
+            f"{abbreviated(shown)} {asked}: give --date-format {' or '.join(forms).format(mark)}"
+        )
     plain = dates.form == "iso"
     return Found(TIME, None if plain else dates, open=asked)
 
