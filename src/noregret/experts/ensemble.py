@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 
@@ -356,13 +355,13 @@ def _until_plan(rounds: int) -> int:
 def _waves(held: Matrix, space: FeatureSpace) -> Matrix:
     """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n).
 
-    They are drawn for a feature's name, or its place where it has none: order does not matter.
+    New names count in their alphabetical order, so that the order of a mapping does not matter.
     """
-    keys = list(space.slots) if isinstance(space, Names) else list(range(space.size))
+    k, n = held.shape[1], space.size
+    new = list(space.slots)[k:] if isinstance(space, Names) else list(range(k, n))
+    order = sorted(range(n - k), key=lambda i: str(new[i])) if isinstance(space, Names) else None
+    ranks = np.argsort(order) if order is not None else np.arange(n - k)
     phases = np.random.default_rng(0).random(WAVES)
-    scale = 1.0 / (2.0 * math.pi * math.sqrt(max(len(keys), 1)))
-    new = [
-        scale * np.random.default_rng([1, crc32(repr(key).encode())]).standard_normal(WAVES)
-        for key in keys[held.shape[1] :]
-    ]
-    return np.ascontiguousarray(np.column_stack([phases, held, *new]))
+    scale = 1.0 / (2.0 * math.pi * math.sqrt(max(n, 1)))
+    drawn = [np.random.default_rng([1, k + j]).standard_normal(WAVES) for j in ranks.tolist()]
+    return np.ascontiguousarray(np.column_stack([phases, held, *(scale * w for w in drawn)]))
