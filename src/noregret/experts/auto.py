@@ -295,6 +295,8 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     def _start_row(self, x: Row, y: Outcome = None) -> AutoState | EnsembleState:  # noqa: ARG002
         """A state for all features of x at once: maps are made for so many."""
         mapping = as_mapping(x)
+        if mapping is not None and self.effort != LINEAR:  # whatever the order of the first row
+            mapping = {name: mapping[name] for name in sorted(mapping, key=str)}
         return self._start(Positions(row(x).size) if mapping is None else Names(mapping))
 
     def _takes(self, y: float) -> bool:
