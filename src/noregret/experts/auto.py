@@ -286,6 +286,8 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
         effort, kernels, n = self._checked("effort"), self._checked("kernels"), space.size
         if effort == LINEAR:
             return AutoState.start(space, self.outcome_range, kernels=kernels)
+        if isinstance(space, Names):  # whatever order they came in
+            space = Names(dict.fromkeys(sorted(space.slots, key=str), 0.0))
         precisions, drifts = FEWER.get(effort, (PRECISIONS, DRIFTS))
         linear = CoreGrid(precisions, drifts, n + 1)
         maps = [(name.strip(), map_, _size(map_, n)) for name, map_ in _maps(n) if kernels]
@@ -295,8 +297,6 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     def _start_row(self, x: Row, y: Outcome = None) -> AutoState | EnsembleState:  # noqa: ARG002
         """A state for all features of x at once: maps are made for so many."""
         mapping = as_mapping(x)
-        if mapping is not None and self.effort != LINEAR:  # whatever the order of the first row
-            mapping = {name: mapping[name] for name in sorted(mapping, key=str)}
         return self._start(Positions(row(x).size) if mapping is None else Names(mapping))
 
     def _takes(self, y: float) -> bool:
