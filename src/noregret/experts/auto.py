@@ -286,6 +286,8 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
         effort, kernels, n = self._checked("effort"), self._checked("kernels"), space.size
         if effort == LINEAR:
             return AutoState.start(space, self.outcome_range, kernels=kernels)
+        if isinstance(space, Names):  # whatever order they came in
+            space = Names(dict.fromkeys(sorted(space.slots, key=str), 0.0))
         precisions, drifts = FEWER.get(effort, (PRECISIONS, DRIFTS))
         linear = CoreGrid(precisions, drifts, n + 1)
         maps = [(name.strip(), map_, _size(map_, n)) for name, map_ in _maps(n) if kernels]

@@ -29,7 +29,7 @@ from noregret.experts.team import Team
 from noregret.experts.theorems import certified, statements
 from noregret.experts.units import Units
 from noregret.experts.views import Seen, Views
-from noregret.inputs.spaces import FeatureSpace, Names
+from noregret.inputs.spaces import FeatureSpace
 from noregret.learner.saving import revived
 from noregret.losses import game
 from noregret.types import Matrix, Vector
@@ -353,15 +353,9 @@ def _until_plan(rounds: int) -> int:
 
 
 def _waves(held: Matrix, space: FeatureSpace) -> Matrix:
-    """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n).
-
-    New names count in their alphabetical order, so that the order of a mapping does not matter.
-    """
+    """Phases, and frequencies by feature: those held, then new ones, about one turn per sqrt(n)."""
     k, n = held.shape[1], space.size
-    new = list(space.slots)[k:] if isinstance(space, Names) else list(range(k, n))
-    order = sorted(range(n - k), key=lambda i: str(new[i])) if isinstance(space, Names) else None
-    ranks = np.argsort(order) if order is not None else np.arange(n - k)
     phases = np.random.default_rng(0).random(WAVES)
     scale = 1.0 / (2.0 * math.pi * math.sqrt(max(n, 1)))
-    drawn = [np.random.default_rng([1, k + j]).standard_normal(WAVES) for j in ranks.tolist()]
+    drawn = [np.random.default_rng([1, j]).standard_normal(WAVES) for j in range(k, n)]
     return np.ascontiguousarray(np.column_stack([phases, held, *(scale * w for w in drawn)]))
