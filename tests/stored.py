@@ -301,7 +301,10 @@ CASES: dict[str, Case] = {
     ),
     "pool with a function": Case(joined, given={"mean_of": mean_of}),
     "pool of pools": Case(
-        lambda: nr.AggregatingAlgorithm([nr.Auto(), nr.SafeOSLOG(0.5, outcome_range=1.0)]), arrays
+        lambda: nr.AggregatingAlgorithm(
+            [nr.Auto(effort="linear"), nr.SafeOSLOG(0.5, outcome_range=1.0)]
+        ),
+        arrays,
     ),
     "mixture": Case(
         lambda: nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[0.1, 1.0, 10.0])),
@@ -419,7 +422,7 @@ CASES: dict[str, Case] = {
         predict=issue,
         learn=settle,
     ),
-    "quantiles": Case(lambda: nr.Quantiles(nr.Auto(), [0.9, 0.5, 0.2]), mappings),
+    "quantiles": Case(lambda: nr.Quantiles(nr.Auto(effort="linear"), [0.9, 0.5, 0.2]), mappings),
     "quantiles, mixture": Case(
         lambda: nr.Quantiles(
             nr.BayesianAlgorithm(nr.over(nr.BayesianRidge, noise_var=[0.1, 1.0])), [0.3, 0.6]

@@ -30,7 +30,7 @@ def runs() -> dict[str, nr.report.Recording]:
     learners = {
         "aar": nr.AAR(0.3),
         "bayesian": nr.BayesianRidge(noise_var=0.1),
-        "auto": nr.Auto(),
+        "auto": nr.Auto(effort="linear"),
         "logistic": nr.BayesianLogistic(method="adf"),
     }
     outcomes = {name: (y > 0) * 1.0 if name == "logistic" else y for name in learners}

@@ -214,7 +214,7 @@ def test_what_a_replay_gave_back_stays() -> None:
 
 
 def test_a_member_whose_lock_is_taken_is_waited_for() -> None:
-    merger = nr.AggregatingAlgorithm({"Auto": nr.Auto(), "net": nr.KLMSNet(10.0)})
+    merger = nr.AggregatingAlgorithm({"Auto": nr.Auto(effort="linear"), "net": nr.KLMSNet(10.0)})
     for x, y in zip(X[:5], Y):
         merger.learn_one(x, y)
     member = merger.experts_["Auto"]

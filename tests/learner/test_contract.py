@@ -86,6 +86,9 @@ LEARNERS = [
     nr.Intervals(nr.Auto(), 0.75),
     nr.Quantiles(nr.BayesianRidge(0.3, noise_var=None), [0.1, 0.4, 0.5, 0.99]),
     nr.LinearQuantiles([0.3, 0.6, 0.95]),
+    nr.DistributionPool(
+        {"a": nr.BayesianRidge(0.3, noise_var=0.2), "b": nr.BayesianRidge(5.0)}, outcome_range=99.0
+    ),
     nr.Delayed(nr.Intervals(nr.Ridge(0.3), 0.6)),
     nr.Delayed(nr.AAR(0.3)),
     nr.Delayed(nr.ImproperLogistic(2.0)),

@@ -62,8 +62,8 @@ MUTANTS = {
             ),
             ("held[wide - 1] = now;", "held[wide - 1] = 0.0;", "when a key learned is not kept"),
             (
-                "shared(where[t], threads) != mine) continue;",
-                "shared(where[t], threads) == mine) continue;",
+                "shared(where_[next_]) != mine_) ++next_;",
+                "shared(where_[next_]) == mine_) ++next_;",
                 "rows of a key shared by several threads",
             ),
             (
@@ -1021,11 +1021,11 @@ MUTANTS = {
         RULE_POOL,
         [
             (
-                "awake[j] > 0.0 ? (said(j, i) - centre[i]) / s : 0.0",
-                "(said(j, i) - centre[i]) / s",
+                "awake[j] > 0.0 ? within((said(j, i) - centre[i]) / s) : 0.0",
+                "within((said(j, i) - centre[i]) / s)",
                 "sleepers are heard",
             ),
-            ("drift::diffuse(factor, work, STEP);", "", "weights stand still"),
+            ("drift::diffuse(factor, work, step);", "", "weights stand still"),
             ("at[ROUNDS] >= SPEAKS && at", "at[ROUNDS] > SPEAKS && at", "one round later"),
             ("centre[j] * (1.0 - all)", "centre[j]", "weights that do not add up to 1"),
         ],

@@ -185,7 +185,7 @@ def test_units_of_the_learner_s_own_spread() -> None:
     assert far.width / near.width == pytest.approx(roots[1] / roots[0])
 
 
-@pytest.mark.parametrize("learner", [nr.AAR(0.5), nr.Ridge(drift=0.1), nr.Auto()])
+@pytest.mark.parametrize("learner", [nr.AAR(0.5), nr.Ridge(drift=0.1), nr.Auto(effort="linear")])
 def test_forecasts_stay_the_learner_s(learner) -> None:
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)

@@ -61,6 +61,8 @@ WHEN = {
     "auto-classifier": "labels: take this first; nothing to set",
     "ridge-mixture": "research: the mixture over ridge parameters of Zhdanov and Vovk",
     "mondrian": "curved or stepped relations, many rows; trees of linear models, slower",
+    "prior-free-aar": "features in units nobody knows, far fewer than rows; no precision to set",
+    "mondrian-classifier": "labels that depend on steps and combinations of features",
     "aar": "a proved bound on any data; set --prior-precision to the scale of x",
     "ridge": "as aar, without its shrinkage; recursive least squares",
     "bayesian-ridge": "when you need a distribution and know the noise (--noise-var)",

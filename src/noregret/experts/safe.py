@@ -74,7 +74,6 @@ class SafeOSLOG(SafePool):
     start, floor : OSLOG's.
 
     >>> import numpy as np
-    import numpy.typing as npt
     >>> learner = SafeOSLOG(outcome_range=1.0)
     >>> for t in range(100):                # OSLOG loses 1 in every later round
     ...     learner.learn_one(np.array([1.0]), float(t > 0))
