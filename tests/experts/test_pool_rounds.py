@@ -32,7 +32,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "ridge": lambda: nr.Ridge(3.0),
     "clipped": lambda: nr.Ridge(clip=1.0),
     "drift": lambda: nr.AAR(drift=1e-3),
-    "Auto": nr.Auto,
+    "Auto": lambda: nr.Auto(effort="linear"),
     "net": lambda: nr.KLMSNet(10.0),
     "pool": lambda: nr.AggregatingAlgorithm([nr.AAR(), nr.Ridge(7.0)], outcome_range=4.0),
 }

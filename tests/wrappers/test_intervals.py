@@ -315,7 +315,7 @@ def test_recalibrated_distribution() -> None:
         lambda: nr.AAR(0.3),
         lambda: nr.Ridge(0.3, drift=0.01),
         lambda: nr.BayesianRidge(0.3, noise_var=None),
-        nr.Auto,
+        lambda: nr.Auto(effort="linear"),
         lambda: nr.OSLOG(2.0),
         lambda: nr.AggregatingAlgorithm([nr.AAR(0.1), nr.Ridge(10.0)], outcome_range=9.0),
     ],
