@@ -38,6 +38,7 @@ def vendors(tmp_path: Path, monkeypatch) -> pl.DataFrame:
 
 
 def test_forecasts_are_those_of_the_library(vendors: pl.DataFrame, capsys) -> None:
+    assert noregret("merge", "all.csv", "-y", "actual", "--intervals", "90", "-q") == 0
     assert noregret("merge", "all.csv", "--target", "actual", "--out", "m.csv") == 0
     text = capsys.readouterr().out
     for words in ("forecasts A, B, C", "Weights now: ", "their mean", "best of 3 forecasts"):

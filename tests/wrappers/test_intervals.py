@@ -7,6 +7,7 @@ import math
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -367,3 +368,15 @@ def test_a_replay_that_is_refused_leaves_no_trace() -> None:
     assert learner.to_bytes() == before
     learner.learn_one(X[0], 1.0)
     assert learner.n_samples_seen_ == 31
+
+
+def test_experts_of_a_pool_may_sleep() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=60)
+    frame = pd.DataFrame({"a": y + rng.normal(size=60), "b": y + 1.0})
+    frame.loc[10:20, "a"] = np.nan
+    replay = nr.Intervals(nr.RulePool(["a", "b"]), 0.9).replay(frame, y)
+    alone = nr.RulePool(["a", "b"]).replay(frame, y)
+    assert np.array_equal(replay.forecast, alone.forecast)
+    with pytest.raises(InputError, match="row 10"):
+        nr.Intervals(nr.AAR()).replay(frame, y)

@@ -24,6 +24,7 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
     for column, why in encoding.left_out.items():
         if why:
             remedy = next((words for part, words in REMEDIES.items() if part in why), "")
+            remedy = "" if encoding.series and "--calendar" in remedy else remedy  # it has its own
             lines.append(f"column {abbreviated(column)} {why}: left out{remedy}")
     for column, style in reading.styles.items():
         if isinstance(style, Numbers) and style.unit:

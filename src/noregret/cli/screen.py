@@ -132,6 +132,9 @@ def _errors(found: Summary) -> Iterator[str]:
         yield f"  {_percent(skill)} lower RMSE than the best {rival}, {best.name}"
     else:
         yield f"  ! {best.name} has been better: its RMSE is {_percent(-skill / (1 - skill))} lower"
+        if first.last_rmse < best.last_rmse:
+            later = _percent(1.0 - first.last_rmse / best.last_rmse)
+            yield f"    but on the {found.stretch} this forecast's is {later} lower"
     late = min((one.last_rmse for one in found.errors[1:]), default=float("nan"))
     if skill > 0.0 and late < first.last_rmse:
         whose = "another" if found.weights else "a naive"
@@ -182,6 +185,7 @@ def _coming(found: Summary, shown: int) -> Iterator[str]:
             continue
         head = "Next " if k == 0 else "     "
         ends = f"   ({number(one.low)} to {number(one.high)})" if not one.held else ""
+        ends = "   (no interval yet)" if one.low == -float("inf") else ends
         yield f"{head}  {one.time:<17}{number(one.forecast):>10}{ends}"
     if steps and steps[0].held:
         held = ", ".join(steps[0].held[:4]) + (", ..." if len(steps[0].held) > 4 else "")

@@ -245,7 +245,7 @@ class TrackedState:
         return plain, ys, self.trackers.replay(ys, g, roots)
 
     def _one_by_one(self, X: Table, y: Outcomes) -> tuple[dict[str, Any], Vector, Matrix]:
-        rows = list(_rows(X))
+        rows = list(_rows(X, gaps=hasattr(self.learner, "experts")))
         ys = values.outcome_column(y, len(rows))
         values.require_rows((len(rows), 1))
         g, ends = np.empty(len(ys)), np.empty((len(ys), len(self.trackers.levels)))
@@ -307,9 +307,11 @@ def _rounds(learner: Learner | None, trackers: Trackers) -> TrackedRounds | None
     return TrackedRounds(learner, work, *trackers.arrays)
 
 
-def _rows(X: Table) -> Iterator[Row]:
-    """Row by row, by name where there are names."""
+def _rows(X: Table, *, gaps: bool = False) -> Iterator[Row]:
+    """Row by row, by name where there are names; experts of a pool may sleep, in gaps."""
     if X is None:
         raise FeatureError("X is None: give an array or a frame, without columns if there are none")
-    xs, names = values.table(X)
+    xs, names = (
+        values.table_with_gaps(X, "X") if gaps and values.frame_names(X) else values.table(X)
+    )
     return iter(xs) if names is None else (dict(zip(names, row.tolist())) for row in xs)
