@@ -66,6 +66,12 @@ def auto(learner: Any) -> list[np.ndarray]:
     return [*pool(learner), *grids]
 
 
+def named(one: Any) -> tuple[str, ...]:
+    """The attributes that a field is of."""
+    of = getattr(one, "of", None)
+    return (one.name,) if of is None else (of,) if isinstance(of, str) else tuple(of)
+
+
 def everything(learner: Any) -> list[np.ndarray]:
     """Every array of numbers below a learner's state that its fields name."""
     found: dict[int, np.ndarray] = {}
@@ -82,13 +88,9 @@ def everything(learner: Any) -> list[np.ndarray]:
             for part in held.values() if isinstance(held, dict) else held:
                 walk(part)
         elif type(held).__module__.startswith("noregret."):
-            scratch = ("fast", "work", *getattr(held, "SCRATCH", ()))
-            slots = [
-                name for kind in type(held).__mro__ for name in vars(kind).get("__slots__", ())
-            ]
-            for name in [*slots, *vars(held)] if hasattr(held, "__dict__") else slots:
-                if name not in scratch:
-                    walk(getattr(held, name, None))
+            kept = {part for one in getattr(held, "FIELDS", ()) for part in named(one)}
+            for name in sorted(kept):  # what follows from these may be shared by many states
+                walk(getattr(held, name, None))
 
     walk(learner._state)
     return [*found.values()]
@@ -273,7 +275,7 @@ def campaign(subject: Subject, corruptions: int, seed: int = 0) -> Count:
                         subject.put(wrong, arrays)
                     got = np.array(said(wrong, X[BEFORE:], y[BEFORE:]))
                     alarm = alarmed(wrong)
-            except (NoRegretError, ValueError, ArithmeticError):
+            except (NoRegretError, ValueError, ArithmeticError, IndexError):
                 count.visible, count.found = count.visible + 1, count.found + 1
                 count.refused += 1
                 continue
