@@ -171,6 +171,7 @@ def test_compare(tmp_path: Path, data: Path, capsys) -> None:
     assert "slack" in text
     assert max(map(len, text.splitlines()[1:])) <= 80
     assert noregret("compare", data, "-y", "y", "--lags", "2,3", "--horizon", "2") == 0
+    capsys.readouterr()  # how far a slow run was, perhaps
     for wrong in ("nothing", "aar:clip=1", "aar,aar", "map-logistic"):
         assert noregret("compare", data, "-y", "y", "--models", wrong) == 2
     assert capsys.readouterr().err.count("\n") == 4
