@@ -85,6 +85,9 @@ def test_day_by_day_is_the_same_also_without_a_column(vendors: pl.DataFrame, cap
     capsys.readouterr()
     assert noregret("merge", "two.csv", "--state", "s.nr") == 0  # it is known
     assert "no new rows" in capsys.readouterr().out
+    vendors[250:280].with_columns(D=pl.lit(50.0)).fill_nan(None).write_csv("three.csv")
+    assert noregret("merge", "three.csv", "--state", "s.nr") == 0
+    assert "column 'D' is not among the forecasts" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

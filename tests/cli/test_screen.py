@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sqlite3
 from datetime import datetime
 from pathlib import Path
 
@@ -328,3 +329,36 @@ def test_a_column_that_is_new_to_a_state_is_said(file: Path, capsys) -> None:
     shown(capsys, "run", file.name, "-y", "MW", "--state", "s.nr", "-q")
     text = " ".join(shown(capsys, "run", "next.csv", "--state", "s.nr").split())
     assert "! column 'wet' is new: a series keeps the features that it began with" in text
+
+
+@pytest.mark.parametrize("hole", [49, 50, 97])
+def test_one_hole_early_on_does_not_stop_long_horizons(file: Path, capsys, hole: int) -> None:
+    """The first batch at a long horizon may have no row at all."""
+    lines = Path("load.csv").read_text().splitlines()[:400]
+    del lines[hole]
+    Path("hole.csv").write_text("\n".join(lines))
+    shown(capsys, "forecast", "hole.csv", "-y", "MW", "--steps", "48", "-q")
+
+
+def test_a_state_of_a_database(file: Path, capsys) -> None:
+    with sqlite3.connect("load.db") as base:
+        load(300).to_pandas().to_sql("load", base, index=False)
+    base.close()
+    query = ("--query", "SELECT time, MW FROM load ORDER BY time")
+    options = ("-y", "MW", "--state", "s.nr")
+    shown(capsys, "run", "sqlite:load.db", *query, *options, "-q")
+    assert "no new rows" in shown(capsys, "run", "sqlite:load.db", *query, *options)
+
+
+def test_one_step_suggests_more_of_the_same_file(file: Path, capsys) -> None:
+    text = shown(capsys, "forecast", file.name, "-y", "MW", "--steps", "1")
+    assert "More steps: noregret forecast load.csv --target MW --steps 24" in text
+
+
+def test_every_third_half_hour_missing_is_still_half_hours(tmp_path: Path, capsys) -> None:
+    times = [np.datetime64("2024-01-01T00:00") + 30 * k for k in range(600) if k % 3]
+    y = 10.0 + np.sin(np.arange(len(times)))
+    pl.DataFrame({"t": [str(t) for t in times], "y": y}).write_csv(tmp_path / "q.csv")
+    text = shown(capsys, "run", tmp_path / "q.csv", "-y", "y", "-m", "auto")
+    assert "every 30 min" in " ".join(text.split())
+    assert "repeat a time" not in text

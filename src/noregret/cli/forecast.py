@@ -15,6 +15,7 @@ from noregret.cli.options import (
     output_options,
     series_options,
     source_of,
+    spelled,
 )
 from noregret.errors import ParameterError
 
@@ -60,7 +61,7 @@ def command(ctx: click.Context, /, **options: Value) -> int:
     remember(options, given_in(ctx))
     if options["steps"] is None:
         raise click.UsageError("say how many steps: --steps 48 is a day of half-hours")
-    printed = as_json(options)
+    printed, said = as_json(options), spelled(ctx.command, options)
     kept = keepable(options) | {"known": options["known"] or []}
     steps, out, out_format = (options.pop(name) for name in ("steps", "out", "out_format"))
     series = {name: options.pop(name) for name in ("known", "every")}
@@ -76,5 +77,6 @@ def command(ctx: click.Context, /, **options: Value) -> int:
     from noregret.cli.session import Session
 
     session = Session(source, encoding, {"auto": learner}, binary=False)
+    session.said = said
     session.options, session.steps, session.next_out = kept, steps, (out, out_format)
     return session.run(**options, as_json=printed)

@@ -187,7 +187,8 @@ def _settings(session: Session) -> dict[str, object]:
 def _learned_bytes(session: Session, last: int) -> int:
     """How many bytes tell a file: of text none beyond what was learned, for the rest may change."""
     source = session.source
-    if not source.key or source.kind() not in ("csv", "jsonl") or source.key.endswith(".gz"):
+    text = source.kind() in ("csv", "jsonl") and not source.key.endswith(".gz")
+    if not text or not Path(source.key).is_file():  # a database's key is the query
         return HEAD
     with Path(source.key).open("rb") as file:
         lines = file.read(HEAD).splitlines(keepends=True)

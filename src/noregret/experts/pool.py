@@ -188,7 +188,9 @@ class Pool:
 
     def _nobody(self, said: Vector, where: str = "") -> None:
         if np.isnan(said).all():
-            raise InputError(f"every expert sleeps{where}: at least one must forecast")
+            raise InputError(
+                f"every expert sleeps{where}: at least one must forecast, or leave it out"
+            )
         raise InputError(
             f"only experts without any weight are awake{where}: each gave probability 0 to what "
             "happened before; share > 0 would let them come back"

@@ -93,7 +93,8 @@ class Block:
                 else:
                     heard = self.learner.replay(rows[real], target).forecast
             said[real] = self._heard(heard, base[real], unit[real])
-        self.learned = past.size
+        if real.any() or self.learned > 1:
+            self.learned = past.size
         return said
 
     def _target(self, past: History, steps: Integers, base: Vector, unit: Vector) -> Vector:
@@ -106,7 +107,7 @@ class Block:
 
     def _learn(self, design: Design, past: History, stop: int) -> None:
         """Learn the steps before `stop` that are not learned yet."""
-        steps = np.arange(max(self.learned, self.horizon), stop)
+        steps = np.arange(max(self.learned, self.horizon, past.start), stop)
         real = steps[past.table[REAL, past.columns(steps)] > 0.0]
         if real.size:
             rows, base, unit = design.rows(past, real, self.horizon)
@@ -119,7 +120,8 @@ class Block:
                 else:
                     for x, y in zip(rows, target.tolist()):
                         self.learner.learn_one(x, y)
-        self.learned = max(self.learned, stop)
+        if real.size or self.learned > self.horizon:
+            self.learned = max(self.learned, stop)
 
     def said(
         self, design: Design, past: History, steps: Integers, given: Matrix | None = None

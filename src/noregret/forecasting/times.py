@@ -34,6 +34,7 @@ UNITS = {
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 FORMS = 'every is a timedelta, a number, or a text such as "30 min", "1 h", "1 day", "1 month"'
 RIGHT = 0.5  # of the differences must agree before a frequency is inferred
+OFTEN = 0.2  # of the differences, from which a smaller step is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,11 @@ def infer(times: Moments) -> Every:
         steps = np.where(steps >= 10 * SECOND, np.rint(steps / SECOND) * SECOND, steps)
     found, counts = np.unique(steps, return_counts=True)
     step = float(found[np.argmax(counts)])
+    for less, count in zip(found.tolist(), counts.tolist()):  # one on whose grid all times lie
+        off = np.abs(steps / less - np.rint(steps / less)) >= 0.1
+        if count >= OFTEN * len(steps) and not off.any():
+            step = less
+            break
     multiple = np.abs(steps / step - np.rint(steps / step)) < 0.1  # gaps agree too
     if multiple.mean() <= RIGHT or steps.min() < 0.5 * step:
         step = float(np.median(steps))

@@ -204,7 +204,7 @@ class Player:
             try:
                 said.fill(self.replay(self._table(part), y))
             except (InputError, NumericalError) as refused:  # the learner is as it was
-                complaint = str(refused)
+                complaint = str(refused).replace(" in row 0", "" if len(y) == 1 else " in row 0")
             else:
                 return
         if len(y) > 1:

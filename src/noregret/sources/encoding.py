@@ -26,7 +26,7 @@ import numpy as np
 
 from noregret.errors import abbreviated
 from noregret.inputs.tables import Frame
-from noregret.sources.block import TEXT, TIME, Block, Column, Gaps, Reading
+from noregret.sources.block import NUMBER, TEXT, TIME, Block, Column, Gaps, Reading
 from noregret.sources.calendar import CALENDAR, calendar_of, dated, found_apart, joined, parts_of
 from noregret.sources.clock import Clock, seconds_of
 from noregret.sources.columns import absent, check_features, check_target
@@ -37,6 +37,7 @@ from noregret.types import Integers, Json, Matrix, Vector
 __all__ = ["MISSING", "SLEEP", "Encoding", "Piece"]
 
 MISSING = ("refuse", "zero", "last", "mean")
+NOT_MERGED = "is not among the forecasts that the state merges"
 SLEEP = "sleep"  # what is missing stays missing: experts that sleep
 
 
@@ -137,7 +138,7 @@ class Encoding:
         self.sums = {int(slot): value for slot, value in memory["sums"]}
         self.counts, self.met = memory["counts"], memory["met"]
         self.ignored = memory.get("ignored", [])
-        self.fixed = self.series
+        self.fixed = self.series or self.missing == SLEEP
         self.outcomes = 1  # there were some: these rows may be for forecasts only
         if self.labels is not None and memory.get("labels"):
             self.labels.recall(memory["labels"])
@@ -298,6 +299,8 @@ class Encoding:
         check_target(block, self.target, reading)
         if self.missing == SLEEP:
             used = [name for name in self.numbers if name in columns]
+            new = {n for n, kind in kinds.items() if kind == NUMBER} - {*used, *wanted, *self.drop}
+            self.left_out |= dict.fromkeys(sorted(new) if self.fixed else (), NOT_MERGED)
         elif self.features is not None:
             used = [name for name in self.features if name in columns]
         else:
