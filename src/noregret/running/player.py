@@ -204,7 +204,8 @@ class Player:
             try:
                 said.fill(self.replay(self._table(part), y))
             except (InputError, NumericalError) as refused:  # the learner is as it was
-                complaint = str(refused).replace(" in row 0", "" if len(y) == 1 else " in row 0")
+                complaint = str(refused)
+                complaint = complaint.replace(" in row 0", "") if len(y) == 1 else complaint
             else:
                 return
         if len(y) > 1:
