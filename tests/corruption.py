@@ -174,9 +174,6 @@ SUBJECTS = {
     "LinearQuantiles": Subject(
         lambda: nr.LinearQuantiles([0.1, 0.9]), everything, hard=False, why="one sum per weight"
     ),
-    "Intervals": Subject(
-        lambda: nr.Intervals(nr.AAR(0.5)), everything, why="trackers that do not speak last"
-    ),
     "Auto": Subject(
         lambda: nr.Auto(effort="linear"), auto, hard=False, why="cells that do not lead the chain"
     ),
@@ -224,12 +221,8 @@ def corrupt(rng: np.random.Generator, arrays: list[np.ndarray]) -> bool:
 def said(learner: Any, X: Any, y: Any) -> list[float]:
     found = []
     for x, outcome in zip(X, y):
-        if isinstance(learner, nr.Intervals):
-            ends = learner.interval_one(x)
-            found += [ends.low, ends.high]
-        else:
-            probability = getattr(learner, "predict_proba_one", None)
-            found.append(float(probability(x)[1] if probability else learner.predict_one(x)))
+        probability = getattr(learner, "predict_proba_one", None)
+        found.append(float(probability(x)[1] if probability else learner.predict_one(x)))
         learner.learn_one(x, outcome)
     return found
 
