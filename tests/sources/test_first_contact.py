@@ -297,3 +297,10 @@ def test_labels_have_their_times_in_the_output(tmp_path: Path, capsys) -> None:
     path.write_text(path.read_text().replace("ok", "OK", 1))
     assert noregret("run", path, "--target", "y", "--binary") == 2
     assert "'OK' and 'ok' differ in capitals only: write them alike" in capsys.readouterr().err
+
+
+def test_a_target_whose_only_text_is_a_repeated_header_has_no_value(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "blank.csv"
+    path.write_text("a;t;y\n1;2024-03-01;NA\n2;2024-03-02;NA\na;t;y\n")
+    assert noregret("run", path, "-y", "y", "--skip-bad", "1", "-m", "aar") == 2
+    assert "the target 'y' has no value in any row" in capsys.readouterr().err

@@ -53,7 +53,9 @@ def check_target(block: Block, target: str, reading: Reading) -> None:
         raise reading.fail(f"column {abbreviated(target)}: {asked}")
     values = block.columns[target]
     row = next((i for i, v in enumerate(values) if v is not None), None)
-    shown = "" if row is None else f" ({abbreviated(values[row])} in it)"
+    if row is None:  # only lines that were left out had text
+        return
+    shown = f" ({abbreviated(values[row])} in it)"
     remedy = "code it as numbers first, or give another --target"
     if kinds[target] == TIME:
         remedy = "it holds times; give another --target"
@@ -61,7 +63,7 @@ def check_target(block: Block, target: str, reading: Reading) -> None:
         remedy = "it has two labels: noregret run --binary forecasts them"
     raise reading.fail(
         f"the target {abbreviated(target)} is not a column of numbers{shown}: {remedy}",
-        None if row is None else int(block.places[row]),
+        int(block.places[row]),
     )
 
 
