@@ -255,7 +255,8 @@ class Session:
                         self._write(output, piece, played)
                 self.rows += len(piece.y)
                 self.last, whole = int(piece.places[-1]) + self.shift, True
-                memory = self.encoding.memory() if saving is not None and not ahead else memory
+                if saving is not None and self.encoding.series and not ahead:
+                    memory = self.encoding.memory()
                 progress.tell(self._how_far)
                 if saving is not None and saving.due(self.rows):
                     saving.store(self, output)
