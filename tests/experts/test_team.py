@@ -200,6 +200,6 @@ def test_it_explains_itself() -> None:
     auto.replay(np.column_stack([hour, rng.normal(size=1500)]), y)
     text = auto.explain()
     assert "1500 rounds" in text
-    assert "values" in text
-    assert "% more RMSE than the best one of these" in text
+    assert "a level for each value of whole-numbered features (values): " in text
+    assert f"% more RMSE than the best of {len(auto.losses_)} experts" in text
     assert "% of all weight" in nr.Auto(effort="linear").fit([[1.0], [2.0]], [1.0, 2.0]).explain()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from noregret._native.grid import within
+from noregret._native.layout import EXACT_INTEGER
 from noregret.experts.pool import Pool
 from noregret.inputs.values import outcome, outcome_column
 from noregret.learner.state import VectorState
@@ -32,3 +36,18 @@ class PooledState(VectorState):
         """The outcomes of many rounds, if a pool can take them."""
         game_ = self.pool.game
         return np.array([game_.outcome(value) for value in outcome_column(y, rounds).tolist()])
+
+    def _known(self, x: Vector) -> bool:
+        """Whether a plain x needs no closer look."""
+        return x.size == self.space.size and within(x, EXACT_INTEGER)
+
+    def predict_fast(self, x: Vector) -> float:
+        """The forecast at a plain x; NaN where a closer look is needed."""
+        return self.predict_vector(x) if self._known(x) else math.nan
+
+    def learn_fast(self, x: Vector, y: Outcome) -> bool:
+        """Learn a plain round; False where a closer look is needed."""
+        if not self._known(x):
+            return False
+        self.learn_vector(x, self.target(y))
+        return True

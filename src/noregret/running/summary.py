@@ -83,6 +83,13 @@ class Guarantee:
     models: int  # how many it is the best of; 0: a whole class
     name: str
     assumed: tuple[str, ...]  # conditions that the stream has not met
+    beside: str = ""  # whom it is the best of, in words, where the theorem says so
+
+    @property
+    def whom(self) -> str:
+        """Whose error `best` is."""
+        best = f"the best of {self.models} models" if self.models else "the best of its class"
+        return self.beside or best
 
     @property
     def within(self) -> float:
@@ -321,7 +328,10 @@ def at(time: object) -> str:
 
 
 def guarantee(player: Player, main: Certificate) -> Guarantee | None:
-    """The first theorem that bounds the loss, per row; None where nothing is proved."""
+    """The first theorem that bounds the loss, per row; None where nothing is proved.
+
+    Of several experts it is the one that says whom it speaks of, a single one first.
+    """
     series = isinstance(player.learner, Forecaster)
     found = [main] if series else player.of_loss()
     bounds = [one for one in found if one.kind == "upper bound"] or [
@@ -329,7 +339,7 @@ def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     ]
     if not bounds or not bounds[0].rounds:
         return None
-    one = bounds[0]
+    one = next((c for c in bounds if c.beside.startswith("the best")), bounds[0])
     root = (
         (lambda total: max(total, 0.0) / one.rounds)
         if player.binary
@@ -343,7 +353,7 @@ def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     unmet = tuple(a.text for a in one.assumptions if not a.met)
     bound = math.nan if one.bound is None else root(one.bound)
     return Guarantee(
-        one.holds, root(one.loss), bound, root(one.comparator), models, one.name, unmet
+        one.holds, root(one.loss), bound, root(one.comparator), models, one.name, unmet, one.beside
     )
 
 
