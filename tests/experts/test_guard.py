@@ -1,4 +1,4 @@
-"""The guard of Auto's team against the rule in plain Python; its certificates on hostile streams."""
+"""The guard of Auto's team against the rule in plain Python, and its certificates."""
 
 from __future__ import annotations
 

@@ -83,13 +83,11 @@ class Guarantee:
     models: int  # how many it is the best of; 0: a whole class
     name: str
     assumed: tuple[str, ...]  # conditions that the stream has not met
-    beside: str = ""  # whom it is the best of, in words, where the theorem says so
 
     @property
     def whom(self) -> str:
         """Whose error `best` is."""
-        best = f"the best of {self.models} models" if self.models else "the best of its class"
-        return self.beside or best
+        return f"the best of {self.models} models" if self.models else "the best of its class"
 
     @property
     def within(self) -> float:
@@ -330,7 +328,7 @@ def at(time: object) -> str:
 def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     """The first theorem that bounds the loss, per row; None where nothing is proved.
 
-    Of several experts it is the one that says whom it speaks of, a single one first.
+    Of several models it is the one that speaks of the best of them: not of some that take turns.
     """
     series = isinstance(player.learner, Forecaster)
     found = [main] if series else player.of_loss()
@@ -353,7 +351,7 @@ def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     unmet = tuple(a.text for a in one.assumptions if not a.met)
     bound = math.nan if one.bound is None else root(one.bound)
     return Guarantee(
-        one.holds, root(one.loss), bound, root(one.comparator), models, one.name, unmet, one.beside
+        one.holds, root(one.loss), bound, root(one.comparator), models, one.name, unmet
     )
 
 
