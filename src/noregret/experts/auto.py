@@ -29,7 +29,6 @@ from noregret.experts.units import CONSTANT, Units
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import as_mapping, row
 from noregret.learner.saving import revived
-from noregret.learner.state import VectorState
 from noregret.losses import LARGEST, game
 from noregret.types import Matrix, Outcome, Row, Table, Vector
 
@@ -125,19 +124,6 @@ class AutoState(PooledState):
         return AutoState(space, self.units.extended(k), (), cells, self.pool.copy())
 
     # One round ------------------------------------------------------------------------------
-
-    def predict(self, x: Row) -> float:
-        """The forecast at x; nothing is learned."""
-        forecast = self.fast.predict(x)
-        return VectorState.predict(self, x) if forecast is None else forecast
-
-    def learn(self, x: Row, y: Outcome) -> AutoState:
-        """Learn one round; the state that goes on."""
-        if self.fast.learn(x, y):
-            return self
-        state = VectorState.learn(self, x, y)
-        state.renew()
-        return state
 
     def renew(self) -> None:
         """Begin compiled rounds anew; with maps there are none."""

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from noregret._native import views as ops
+from noregret._native.rows import EnsembleRounds, RenewedRounds
 from noregret.budgets import FeatureMap
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Group, Groups, Part, require
@@ -28,12 +29,12 @@ from noregret.experts.mondrian import Growth, MondrianState
 from noregret.experts.pool import Pool
 from noregret.experts.pooled import PooledState
 from noregret.experts.team import Team
-from noregret.experts.theorems import certified, statements
-from noregret.experts.units import Units
+from noregret.experts.theorems import BUDGET, certified, statements
+from noregret.experts.units import CONSTANT, Units
 from noregret.experts.views import Seen, Views
-from noregret.inputs.spaces import FeatureSpace
+from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.learner.saving import revived
-from noregret.losses import game
+from noregret.losses import LARGEST, game
 from noregret.types import Matrix, Vector
 
 __all__ = ["EnsembleState"]
@@ -51,10 +52,8 @@ FAR, WIDE = 5.0, 3.0  # what trees learn and say of an error, at most, in units 
 
 
 class Looked(NamedTuple):
-    """What was said of one row, and who says so."""
+    """What was said of one row, and by what it is judged."""
 
-    key: bytes  # x
-    rows: Matrix  # x in units of first values
     units: Units
     span: tuple[Vector, Vector]  # the outcomes that the guard is ready for
     safe: float  # by the outermost pool
@@ -80,9 +79,9 @@ class EnsembleState(PooledState):
     last: Team
     pool: Pool
     guard: Guard
-    looked: Looked | None = field(default=None, init=False, repr=False)  # at last, not learned yet
+    fast: RenewedRounds = field(default_factory=RenewedRounds, init=False, repr=False)
 
-    SCRATCH = ("looked",)
+    SCRATCH = ("fast",)  # rounds in the arrays of all others
     FIELDS = (
         Part("space", ("Positions", "Names")),
         Part("units", ("Units",)),
@@ -96,6 +95,9 @@ class EnsembleState(PooledState):
         Part("pool", ("Pool",)),
         Group("guard", Guard, later=True),
     )
+
+    def __post_init__(self) -> None:
+        self.renew()
 
     @classmethod
     def start(
@@ -191,12 +193,34 @@ class EnsembleState(PooledState):
 
     # One round ------------------------------------------------------------------------------
 
+    def renew(self) -> None:
+        """Begin compiled rounds anew; with maps there are none."""
+        if not isinstance(self.space, Positions | Names) or any(
+            group.map is not None for group in self.groups
+        ):
+            return
+        limits = BUDGET, FAR, WIDE, LARGEST, self.rounds + _until_plan(self.rounds) - 1
+        rounds = EnsembleRounds(
+            self.space.reader,
+            scale=self.units.scale,
+            constant=CONSTANT,
+            linear=self.linear.arrays,
+            features=self.views.features,
+            outcomes=self.views.outcomes,
+            groups=[group.compiled for group in self.groups],
+            waves=self.waves,
+            team=(self.team.memory, self.team.sizes),
+            last=(self.last.memory, self.last.sizes),
+            tree=self.trees[0].forest if self.trees else None,
+            pool=self.pool,
+            guard=(self.guard.account, self.guard.over, self.guard.paid),
+            span=self.pool.game.span,
+            limits=tuple(map(float, limits)),
+        )
+        self.fast.renew(rounds)
+
     def look(self, x: Vector) -> Looked:
-        """What everybody says of x, once for a forecast and the learning of it."""
-        key = x.tobytes()
-        if self.looked is not None and self.looked.key == key:
-            return self.looked
-        self.looked = None  # the cores have looked elsewhere once the first of them has
+        """What everybody says of x; nothing is learned."""
         seen = self.views.copy().observe(np.ascontiguousarray(x[None]), NOTHING)
         rows, units = self.units.measured(x[None])
         parts = [self.linear.look(rows[0]), seen.naive[0]]
@@ -209,8 +233,7 @@ class EnsembleState(PooledState):
             final = self.last.replay(_both(merged, off), NOTHING)[:, -1]
         outer = self._outer(said[None], heard, final)[0]
         span, safe = Guard.spans(self.pool, NOTHING), self.pool.forecast(outer)
-        self.looked = Looked(key, rows, units, span, safe, said, merged, near, off, outer)
-        return self.looked
+        return Looked(units, span, safe, said, merged, near, off, outer)
 
     def _outer(self, said: Matrix, heard: Matrix, final: Vector) -> Matrix:
         """What the experts of the outermost pool say."""
@@ -225,7 +248,6 @@ class EnsembleState(PooledState):
         """Learn one round: the pool, then everybody."""
         looked, ys = self.look(x), np.array([y])
         safe, _ = self.pool.learn(looked.outer, y)
-        self.looked = None
         self.guard.replay(looked.outer[-1:], np.array([safe]), ys, looked.span)
         self.team.replay(looked.said[None], ys)
         for tree in self.trees:
@@ -249,12 +271,13 @@ class EnsembleState(PooledState):
     def run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
         """Predict-then-learn over rows, in place: forecasts and losses."""
         forecasts, losses = np.empty(len(ys)), np.empty(len(ys))
-        start, self.looked = 0, None
+        start = 0
         while start < len(ys):
             part = slice(start, start + min(CHUNK, _until_plan(self.rounds)))
             forecasts[part], losses[part] = self._run(np.ascontiguousarray(xs[part]), ys[part])
             start += len(ys[part])
             self._plan()
+        self.renew()
         return forecasts, losses
 
     def _run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:

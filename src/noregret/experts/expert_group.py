@@ -256,6 +256,12 @@ class ExpertGroup:
 
     # Rounds ---------------------------------------------------------------------------------
 
+    @property
+    def compiled(self) -> tuple[object, ...]:
+        """What compiled rounds ask for: columns, twin, experts, and arrays unless it sleeps."""
+        arrays = None if self.cells is None else self.cells.arrays
+        return self.plan, self.twin, self.recipe.experts, arrays
+
     def rows(self, seen: Seen, waves: Matrix) -> Matrix:
         """The columns of every row."""
         if self.map is not None:
