@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -62,14 +62,17 @@ def river_models() -> dict[str, Callable[[], object]]:
     }
 
 
-def refitted(make: Callable[[], object], X: np.ndarray, y: np.ndarray) -> Forecasts:
-    """A batch model, fitted again now and then on all rows before."""
+def refitted(
+    make: Callable[[], object], X: np.ndarray, y: np.ndarray, last: int | None = None
+) -> Forecasts:
+    """A batch model, fitted again now and then on all rows before, or on the last ones."""
     said, model = np.zeros(len(y)), None
     edges = [*refits(len(y)), len(y)]
     for start, stop in zip([0, *edges], edges):
         if start > 0:
             model = make()
-            model.fit(X[:start], y[:start])
+            rows = slice(max(start - last, 0) if last else 0, start)
+            model.fit(X[rows], y[rows])
         if model is not None:
             said[start:stop] = model.predict(X[start:stop])
     return said
@@ -92,12 +95,16 @@ def batch_models() -> dict[str, Callable[[], object]]:
     }
 
 
-def everybody(X: np.ndarray, y: np.ndarray, *, series: bool) -> dict[str, Forecasts]:
+def everybody(
+    X: np.ndarray, y: np.ndarray, *, series: bool, without: Sequence[str] = ()
+) -> dict[str, Forecasts]:
     """What every peer says."""
     said = naive(y) | {"sgd": sgd(X, y)}
-    said |= {name: one_by_one(make(), X, y) for name, make in river_models().items()}
+    models = {name: make for name, make in river_models().items() if name not in without}
+    said |= {name: one_by_one(make(), X, y) for name, make in models.items()}
     for name, make in batch_models().items():
         said[name] = refitted(make, X, y)
         if series:
             said[f"{name}+"] = refitted(make, lagged(X, y), y)
+    said["RidgeCV, last 500"] = refitted(batch_models()["RidgeCV"], X, y, 500)
     return said

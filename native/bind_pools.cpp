@@ -53,6 +53,7 @@ void bind_pools(nb::module_& m) {
     nb::module_ l = m.def_submodule("leaders");
     l.def("late", &leaders::late);
     l.def("guard", &leaders::guard);
+    l.def("pay", &leaders::pay);
 
     nb::module_ q = m.def_submodule("sequence");
     q.def("best", &sequence::best, nb::call_guard<nb::gil_scoped_release>());

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arrays.hpp"
+#include "ledger.hpp"
 
 namespace noregret::leaders {
 
@@ -73,6 +74,14 @@ inline void guard(Row quick, Row safe, Row y, Row lo, Row hi, double budget, Siz
         account += paid;
         over[0] += excess - paid;
         over[1] += 1.0;
+    }
+}
+
+// What the forecasts issued cost, by row, and all of it added to row 0 of `sum`, compensated.
+inline void pay(Row issued, Row y, Block sum, Row losses) {
+    for (Size t = 0; t < y.n; ++t) {
+        losses[t] = (y[t] - issued[t]) * (y[t] - issued[t]);
+        ledger::add(sum, 0, losses[t]);
     }
 }
 

@@ -28,7 +28,7 @@ struct Stack {
     Block factor;  // N + 1 rows of N: a lower triangle of the covariance, then w
     Block work;    // depth(N) rows of width(N), all 0 at first
     Row at;
-    double step = STEP, bound = INF;  // q; how far z and targets go, in units of s
+    double step = STEP, bound = INF;  // q; how far z, targets and forecasts go, in units of s
 
     void start(double precision = PRECISION) const {
         for (Size j = 0; j < factor.cols; ++j) factor(j, j) = 1.0 / precision;
@@ -51,7 +51,8 @@ struct Stack {
     // What it says: `said` is N x k, as in adaptive.hpp.
     void forecast(Block said, Row awake, Row centre, Row g) const {
         for (Size i = 0; i < g.n; ++i) {
-            double apart = speaks() ? std::sqrt(at[ERROR]) * look(said, awake, centre, i) : NaN;
+            double z = speaks() ? look(said, awake, centre, i) : NaN;
+            double apart = z == z ? std::sqrt(at[ERROR]) * within(z) : NaN;
             g[i] = std::fabs(centre[i] + apart) <= FARTHEST ? centre[i] + apart : centre[i];
         }
     }

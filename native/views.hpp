@@ -5,9 +5,10 @@
 //
 //     z = (x - mean so far)/(deviation so far)
 //
-// where both count no x beyond BEYOND quartile ranges of the last WINDOW's median, from round SETTLED
-// on; the first SETTLED rounds are then counted anew.  In robust units it is
-// 1.35 (x - median)/(quartile range).  All are cut at CUT.  A group's columns are rows of its plan (kind, j, a, l, b); `fill` makes them.
+// where both count an x beyond BEYOND quartile ranges of the last WINDOW's median as that median, from
+// round EARLY on; until round SETTLED all rounds are counted anew each time, so that a wild first value does not
+// set the units of the rows after it.  In robust units it is 1.35 (x - median)/(quartile range).  All
+// are cut at CUT.  A group's columns are rows of its plan (kind, j, a, l, b); `fill` makes them.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace noregret::views {
 
-constexpr Size WINDOW = 128, MOST_VALUES = 32, SETTLED = 16, NEAR = 100;
+constexpr Size WINDOW = 128, MOST_VALUES = 32, EARLY = 4, SETTLED = 16, NEAR = 100;
 constexpr double CUT = 8.0, BEYOND = 20.0, OUTLIER = 15.0;
 constexpr Size LAGS[] = {1, 2, 3, 5, 7, 12, 24, 48, 52, 96, 144, 168, 336};
 constexpr double FADES[] = {0.5, 0.2, 0.05};
@@ -65,12 +66,12 @@ inline void take(Row f, Size t, double x, double& z, double& r) {
     sorted[place] = slot = x;
     Size last = held++;
     double middle = sorted[last / 2], range = sorted[3 * last / 4] - sorted[last / 4];
-    double far = t + 1 >= SETTLED && range > 0.0 ? BEYOND * range : INF;
-    auto near = [&](double v) { return larger(middle - far, smaller(middle + far, v)); };
+    double far = t + 1 >= EARLY && range > 0.0 ? BEYOND * range : INF;
+    auto near = [&](double v) { return std::fabs(v - middle) <= far ? v : middle; };
     if (t == 0) f[SHIFT] = x;
-    if (t + 1 == SETTLED) {
+    if (EARLY <= t + 1 && t + 1 <= SETTLED) {
         f[SHIFT] = middle, f[TOTAL] = f[SQUARE] = 0.0;
-        for (Size i = 0; i < SETTLED; ++i) {
+        for (Size i = 0; i <= t; ++i) {
             double apart = near(ring[i]) - middle;
             f[TOTAL] += apart, f[SQUARE] += apart * apart;
         }

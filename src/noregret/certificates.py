@@ -108,6 +108,7 @@ class Certificate:
     about: str = ""  # what the loss is: SQUARE, MEANS, LOG, or nothing that others speak of
     taken: float | None = None  # what rounding may take, where a theorem knows better
     audit: tuple[Audit, ...] = ()
+    beside: str = ""  # whose loss the comparator is, in words; empty: the best of a whole class
 
     @classmethod
     def of(
@@ -125,13 +126,14 @@ class Certificate:
         about: str = "",
         taken: float | None = None,
         audit: tuple[Audit, ...] = (),
+        beside: str = "",
     ) -> Certificate:
         """Fill in a theorem; the bound is withdrawn where an assumption is broken."""
         if not all(map(math.isfinite, (loss, comparator, bound, taken or 0.0))):
             assumptions = (*assumptions, Assumption("every sum fits in float64", met=False))
         claimed = bound if all(a.met for a in assumptions) else None
         sides = loss, comparator, claimed, statement, assumptions
-        return cls(name, kind, rounds, *sides, scale, about, taken, audit)
+        return cls(name, kind, rounds, *sides, scale, about, taken, audit, beside)
 
     @property
     def regret(self) -> float:
@@ -165,6 +167,28 @@ class Certificate:
             return abs(self.slack) <= self.allowance
         return self.slack >= -self.allowance
 
+    @property
+    def words(self) -> str:
+        """What a bound on the loss says to a forecaster; empty where nothing is claimed of it.
+
+        >>> c = Certificate.of(
+        ...     name="a theorem", kind="upper bound", rounds=100, loss=90.0, comparator=100.0,
+        ...     bound=121.0, statement="", about=SQUARE, beside="the best of 5 experts")
+        >>> c.words
+        'at most 10 % more RMSE than the best of 5 experts'
+        """
+        claimed = self.kind == "upper bound" and self.holds and self.bound is not None
+        if not claimed or self.about not in (SQUARE, LOG) or not self.rounds:
+            return ""
+        whom, bound = self.beside or "the best of its class", self.bound or 0.0
+        if self.about == LOG:
+            more = (bound - self.comparator) / self.rounds
+            return f"at most {more:.3g} more log loss per row than {whom}"
+        if not self.comparator > 0.0:
+            return f"RMSE at most {math.sqrt(max(bound, 0.0) / self.rounds):.3g}, of {whom} 0"
+        more = 100.0 * (math.sqrt(max(bound / self.comparator, 1.0)) - 1.0)
+        return f"at most {more:.3g} % more RMSE than {whom}"
+
     def to_dict(self) -> Json:
         """Plain Python numbers and strings; a number that is not finite becomes None."""
 
@@ -184,6 +208,7 @@ class Certificate:
             "holds": self.holds,
             "assumptions": [{"text": a.text, "met": a.met} for a in self.assumptions],
             "about": self.about,
+            "words": self.words,
             "audit": [
                 {
                     "name": a.name,

@@ -199,6 +199,17 @@ def test_alone_is_plain_auto(file: Path, tmp_path: Path) -> None:
     assert np.array_equal(pl.read_csv(out)["forecast"].to_numpy(), expected)
 
 
+def test_the_best_of_so_many_models_is_the_best_of_them(file: Path, capsys) -> None:
+    """It was the error of models that take turns, and not of any one of them."""
+    told = json.loads(shown(capsys, "run", file, "-y", "MW", "--alone", "--format", "json"))
+    auto, frame = nr.Auto(), load()
+    auto.replay(frame.select("warm"), frame["MW"].to_numpy())
+    one, best = told["guarantee"], min(auto.losses_.values())
+    assert one["models"] == len(auto.losses_)
+    assert one["best"] == pytest.approx((best / len(frame)) ** 0.5, rel=1e-12)
+    assert one["actual"] <= one["bound"]
+
+
 def test_a_state_of_auto_goes_on(file: Path, tmp_path: Path, capsys) -> None:
     """Two days' files and one state: the forecasts of one run."""
     frame = load()

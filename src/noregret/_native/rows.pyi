@@ -25,6 +25,26 @@ class AutoRounds(Rounds):
 class CountRounds(Rounds):
     def __init__(self, arg0: Reader, arg1: object, /) -> None: ...
 
+class EnsembleRounds(Rounds):
+    def __init__(
+        self,
+        reader: Reader,
+        scale: object,
+        constant: float,
+        linear: Any,
+        features: object,
+        outcomes: object,
+        groups: list[Any],
+        waves: object,
+        team: Any,
+        last: Any,
+        tree: object,
+        pool: object,
+        guard: Any,
+        span: object,
+        limits: Any,
+    ) -> None: ...
+
 class ForestRounds(Rounds):
     def __init__(self, arg0: Reader, arg1: object, /) -> None: ...
 

@@ -201,8 +201,7 @@ def _guarantee(one: Guarantee, found: Summary) -> Iterator[str]:
         why = one.assumed[0] if one.assumed else "nothing is proved of this learner"
         yield from _wrapped(f"No guarantee: {why}", 2)
         return
-    many = "forecasts" if found.weights else "models"
-    whom = f"the best of {one.models} {many}" if one.models else "the best of its class"
+    whom = f"the best of {one.models} forecasts" if found.weights else one.whom
     yield f"Beside {whom}, had you known it ({number(one.best)}):"
     share = one.actual / one.best - 1.0 if one.best > 0.0 else 0.0
     apart = f"{_percent(abs(share))} {'higher' if share > 0.0 else 'lower'}"

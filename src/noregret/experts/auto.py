@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from noregret._native.grid import within
-from noregret._native.layout import EXACT_INTEGER
 from noregret._native.rows import AutoRounds, RenewedRounds
 from noregret.budgets import FeatureMap, Polynomial, RandomFourier
 from noregret.certificates import Certificate
@@ -31,7 +29,6 @@ from noregret.experts.units import CONSTANT, Units
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.inputs.values import as_mapping, row
 from noregret.learner.saving import revived
-from noregret.learner.state import VectorState
 from noregret.losses import LARGEST, game
 from noregret.types import Matrix, Outcome, Row, Table, Vector
 
@@ -128,19 +125,6 @@ class AutoState(PooledState):
 
     # One round ------------------------------------------------------------------------------
 
-    def predict(self, x: Row) -> float:
-        """The forecast at x; nothing is learned."""
-        forecast = self.fast.predict(x)
-        return VectorState.predict(self, x) if forecast is None else forecast
-
-    def learn(self, x: Row, y: Outcome) -> AutoState:
-        """Learn one round; the state that goes on."""
-        if self.fast.learn(x, y):
-            return self
-        state = VectorState.learn(self, x, y)
-        state.renew()
-        return state
-
     def renew(self) -> None:
         """Begin compiled rounds anew; with maps there are none."""
         if not self.maps and isinstance(self.space, Positions | Names):
@@ -174,21 +158,6 @@ class AutoState(PooledState):
         for group in self.cells:
             group.absorb(y)
         self.units = units
-
-    def _known(self, x: Vector) -> bool:
-        """Whether a plain x needs no closer look."""
-        return x.size == self.space.size and within(x, EXACT_INTEGER)
-
-    def predict_fast(self, x: Vector) -> float:
-        """The forecast at a plain x; NaN where a closer look is needed."""
-        return self.predict_vector(x) if self._known(x) else math.nan
-
-    def learn_fast(self, x: Vector, y: Outcome) -> bool:
-        """Learn a plain round; False where a closer look is needed."""
-        if not self._known(x):
-            return False
-        self.learn_vector(x, self.target(y))
-        return True
 
     # Many rounds ----------------------------------------------------------------------------
 
@@ -236,11 +205,13 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     the forecast.  Features may be in any unit and about any origin, may have a wild first value,
     and may turn up later.
 
-    What is proved is proved of the outermost pool, over the linear experts, the groups and the team
-    of all groups: sum (y - g)^2 is at most that of the best sequence of experts with k changes plus
+    What is proved is proved of an outermost pool over the linear experts, the groups and the team
+    of all groups.  Its loss is at most that of the best sequence of experts with k changes plus
     (hi-lo)^2/2 of ln 1/p_j for each that they come to and (k+1) ln T, for every k at once, plus
     what rounds beyond the range then known cost; p is 0.9 for the team, 0.05 for all linear ones
-    and for all groups.  Linear experts have bounds of their own against the best regressor in
+    and for all groups.  The team speaks in the pool's place as long as that is sure to cost at most
+    (hi-lo)^2 more: a wild outcome harms the pool for long, and the team little.  Linear
+    experts have bounds of their own against the best regressor in
     hindsight, and `certificates()` puts the two together; such a statement is about
     z = (30, x_1/c_1, ...), where `units_` has c_j, so that a weight w_j of feature j itself is
     charged a (c_j w_j)^2.
@@ -320,6 +291,11 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
         if isinstance(state, EnsembleState):
             return state.names, state.pool
         return [name for group in state.cells for name in group.names], state.pool
+
+    def certificate(self) -> Certificate:  # type: ignore[override]  # a pool takes no bounds
+        """The main certificate."""
+        with self._lock:
+            return self._learned().certificate()
 
     def explain(self) -> str:
         """Which groups of experts carry the forecast, in words and numbers, and what is proved.

@@ -3,35 +3,38 @@
 Every group forecasts by experts of its own: linear in the units of first values, naive forecasts,
 linear with lags, hinges, values of whole-valued features, waves, trees on what the others leave.
 A team (team.py) merges them; what it says, the linear experts and the groups are the experts of
-an outermost pool, and what is proved is proved of that.
+an outermost pool, and what is proved is proved of that.  The team speaks in the pool's place as
+long as that cannot cost much more (guard.py).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from noregret._native import views as ops
+from noregret._native.rows import EnsembleRounds, RenewedRounds
 from noregret.budgets import FeatureMap
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Group, Groups, Part, require
 from noregret.errors import FeatureError
 from noregret.experts.core_grid import CoreGrid
-from noregret.experts.expert_group import WAVES, ExpertGroup, recipes
+from noregret.experts.expert_group import WAVES, ExpertGroup, described, recipes
+from noregret.experts.guard import Guard
 from noregret.experts.mondrian import Growth, MondrianState
 from noregret.experts.pool import Pool
 from noregret.experts.pooled import PooledState
 from noregret.experts.team import Team
-from noregret.experts.theorems import certified, statements
-from noregret.experts.units import Units
+from noregret.experts.theorems import BUDGET, certified, statements
+from noregret.experts.units import CONSTANT, Units
 from noregret.experts.views import Seen, Views
-from noregret.inputs.spaces import FeatureSpace
+from noregret.inputs.spaces import FeatureSpace, Names, Positions
 from noregret.learner.saving import revived
-from noregret.losses import game
+from noregret.losses import LARGEST, game
 from noregret.types import Matrix, Vector
 
 __all__ = ["EnsembleState"]
@@ -49,8 +52,11 @@ FAR, WIDE = 5.0, 3.0  # what trees learn and say of an error, at most, in units 
 
 
 class Looked(NamedTuple):
-    """What was said of one row."""
+    """What was said of one row, and by what it is judged."""
 
+    units: Units
+    span: tuple[Vector, Vector]  # the outcomes that the guard is ready for
+    safe: float  # by the outermost pool
     said: Vector  # by the experts of all groups
     merged: Vector  # by their team
     near: Vector  # how far off it was of late
@@ -72,7 +78,10 @@ class EnsembleState(PooledState):
     trees: Sequence[MondrianState]
     last: Team
     pool: Pool
+    guard: Guard
+    fast: RenewedRounds = field(default_factory=RenewedRounds, init=False, repr=False)
 
+    SCRATCH = ("fast",)  # rounds in the arrays of all others
     FIELDS = (
         Part("space", ("Positions", "Names")),
         Part("units", ("Units",)),
@@ -84,7 +93,11 @@ class EnsembleState(PooledState):
         Groups("trees", MondrianState),
         Group("last", Team),
         Part("pool", ("Pool",)),
+        Group("guard", Guard, later=True),
     )
+
+    def __post_init__(self) -> None:
+        self.renew()
 
     @classmethod
     def start(
@@ -107,7 +120,8 @@ class EnsembleState(PooledState):
         trees = [_planted(space, TREES[effort])] if n and effort in TREES else []
         waves = _waves(np.zeros((WAVES, 0)), space)
         units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
-        return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
+        fields = space, units, linear, views, groups, waves, team, trees, last, pool
+        return cls(*fields, Guard.of())
 
     def __reduce__(self) -> tuple[object, ...]:
         return revived, (EnsembleState, *(getattr(self, field.name) for field in self.FIELDS))
@@ -125,8 +139,9 @@ class EnsembleState(PooledState):
         trees: Sequence[MondrianState],
         last: Team,
         pool: Pool,
+        guard: Guard | None,
     ) -> EnsembleState:
-        """The state of these fields."""
+        """The state of these fields; in files without a guard the pool has always spoken."""
         n, wide = space.size, waves.shape[1] == space.size + 1
         require(units.scale.size == n and len(views.features) == n, "has units of other features")
         require(linear.features == n + 1 and wide, "has cells for other features")
@@ -137,7 +152,8 @@ class EnsembleState(PooledState):
         alike = all(tree.space.size == n and tree.rounds <= pool.rounds for tree in trees)
         require(len(trees) <= 1 and alike, "has other trees")
         require(views.rounds == pool.rounds, "has seen another number of rounds")
-        return cls(space, units, linear, views, groups, waves, team, trees, last, pool)
+        guard = guard or Guard.of(pool.totals().loss)
+        return cls(space, units, linear, views, groups, waves, team, trees, last, pool, guard)
 
     def copy(self) -> EnsembleState:
         """A state that shares nothing that changes."""
@@ -152,6 +168,7 @@ class EnsembleState(PooledState):
             [tree.copy() for tree in self.trees],
             self.last.copy(),
             self.pool.copy(),
+            self.guard.copy(),
         )
 
     def with_space(self, space: FeatureSpace) -> EnsembleState:
@@ -171,12 +188,41 @@ class EnsembleState(PooledState):
             [_grown(tree, space) for tree in self.trees],
             self.last.copy(),
             self.pool.copy(),
+            self.guard.copy(),
         )
 
     # One round ------------------------------------------------------------------------------
 
-    def look(self, x: Vector, seen: Seen, rows: Matrix) -> Looked:
+    def renew(self) -> None:
+        """Begin compiled rounds anew; with maps there are none."""
+        if not isinstance(self.space, Positions | Names) or any(
+            group.map is not None for group in self.groups
+        ):
+            return
+        limits = BUDGET, FAR, WIDE, LARGEST, self.rounds + _until_plan(self.rounds) - 1
+        rounds = EnsembleRounds(
+            self.space.reader,
+            scale=self.units.scale,
+            constant=CONSTANT,
+            linear=self.linear.arrays,
+            features=self.views.features,
+            outcomes=self.views.outcomes,
+            groups=[group.compiled for group in self.groups],
+            waves=self.waves,
+            team=(self.team.memory, self.team.sizes),
+            last=(self.last.memory, self.last.sizes),
+            tree=self.trees[0].forest if self.trees else None,
+            pool=self.pool,
+            guard=(self.guard.account, self.guard.over, self.guard.paid),
+            span=self.pool.game.span,
+            limits=tuple(map(float, limits)),
+        )
+        self.fast.renew(rounds)
+
+    def look(self, x: Vector) -> Looked:
         """What everybody says of x; nothing is learned."""
+        seen = self.views.copy().observe(np.ascontiguousarray(x[None]), NOTHING)
+        rows, units = self.units.measured(x[None])
         parts = [self.linear.look(rows[0]), seen.naive[0]]
         said = np.concatenate([*parts, *(group.look(seen, self.waves) for group in self.groups)])
         heard, near = self.team.measured(said[None], NOTHING)
@@ -185,32 +231,33 @@ class EnsembleState(PooledState):
         if self.trees:
             off = _cut(off, WIDE * near)
             final = self.last.replay(_both(merged, off), NOTHING)[:, -1]
-        return Looked(said, merged, near, off, self._outer(said[None], heard, final)[0])
+        outer = self._outer(said[None], heard, final)[0]
+        span, safe = Guard.spans(self.pool, NOTHING), self.pool.forecast(outer)
+        return Looked(units, span, safe, said, merged, near, off, outer)
 
     def _outer(self, said: Matrix, heard: Matrix, final: Vector) -> Matrix:
         """What the experts of the outermost pool say."""
         return np.column_stack([said[:, : 2 * self.linear.size], heard[:, :-1], final])
 
     def predict_vector(self, x: Vector) -> float:
-        """The pool's forecast at x."""
-        seen = self.views.copy().observe(np.ascontiguousarray(x[None]), NOTHING)
-        return self.pool.forecast(self.look(x, seen, self.units.measured(x[None])[0]).outer)
+        """The pool's forecast at x, or the team's in its place."""
+        looked = self.look(x)
+        return self.guard.forecast(float(looked.outer[-1]), looked.safe, looked.span)
 
     def learn_vector(self, x: Vector, y: float) -> None:
         """Learn one round: the pool, then everybody."""
-        views, ys = self.views.copy(), np.array([y])
-        seen = views.observe(np.ascontiguousarray(x[None]), ys)
-        rows, units = self.units.measured(x[None])
-        looked = self.look(x, seen, rows)
-        self.pool.learn(looked.outer, y)
+        looked, ys = self.look(x), np.array([y])
+        safe, _ = self.pool.learn(looked.outer, y)
+        self.guard.replay(looked.outer[-1:], np.array([safe]), ys, looked.span)
         self.team.replay(looked.said[None], ys)
         for tree in self.trees:
             self.last.replay(_both(looked.merged, looked.off), ys)
             tree.learn_vector(x, float(_cut(ys - looked.merged, FAR * looked.near)[0]))
+        seen = self.views.observe(np.ascontiguousarray(x[None]), ys)
         self.linear.absorb(y)
         for group in self.groups:
-            group.absorb(y, float(seen.soft[0]), float(views.outcomes[ops.FIRST]))
-        self.views, self.units = views, units
+            group.absorb(y, float(seen.soft[0]), float(self.views.outcomes[ops.FIRST]))
+        self.units = looked.units
         self._plan()
 
     def _plan(self) -> None:
@@ -230,6 +277,7 @@ class EnsembleState(PooledState):
             forecasts[part], losses[part] = self._run(np.ascontiguousarray(xs[part]), ys[part])
             start += len(ys[part])
             self._plan()
+        self.renew()
         return forecasts, losses
 
     def _run(self, xs: Matrix, ys: Vector) -> tuple[Vector, Vector]:
@@ -244,9 +292,10 @@ class EnsembleState(PooledState):
         for tree in self.trees:
             off, _ = tree.run(xs, _cut(ys - final, FAR * near))
             final = self.last.replay(_both(final, _cut(off, WIDE * near)), ys)[:, -1]
-        forecasts, losses, _ = self.pool.replay(self._outer(said, heard, final), ys)
+        span = Guard.spans(self.pool, ys)
+        safe, _, _ = self.pool.replay(self._outer(said, heard, final), ys)
         self.units = units
-        return forecasts, losses
+        return self.guard.replay(final, safe, ys, span)
 
     # What is proved, and who speaks -----------------------------------------------------------
 
@@ -262,20 +311,21 @@ class EnsembleState(PooledState):
 
     def certificate(self) -> Certificate:
         """The main certificate: Fixed Share over the experts."""
-        return statements(self.pool.game, self.pool.totals())[0]
+        return statements(self.pool.game, self.guard.totals(self.pool))[0]
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the main one first."""
-        return certified(self.pool.game, self.pool.totals(), self.linear.certificates())
+        totals = self.guard.totals(self.pool)
+        return certified(self.pool.game, totals, self.linear.certificates())
 
     def explain(self) -> str:
         """Which groups carry the forecast of the row learned last, and what is proved, in words."""
-        t = self.pool.totals()
+        t = self.guard.totals(self.pool)
         lines = [f"{self.rounds} rounds, RMSE {math.sqrt(t.loss / max(t.rounds, 1)):.4g}"]
         weights, errors = self.shares()
         order = np.argsort(-np.abs(weights), kind="stable")
         lines += [
-            f"{self.called[k]}: {100.0 * weights[k]:.0f} % of the forecast, "
+            f"{described(self.called[k])}: {100.0 * weights[k]:.0f} % of the forecast, "
             f"recent RMSE {math.sqrt(errors[k]):.4g}"
             for k in order.tolist()
             if abs(weights[k]) >= 0.005
@@ -295,17 +345,18 @@ class EnsembleState(PooledState):
         return self.team.weights(said)
 
     def _promise(self) -> list[str]:
-        """What Fixed Share proves, as a part of the RMSE."""
-        found = statements(self.pool.game, self.pool.totals())
-        lines = []
-        for c, what in zip(found, ("the best that take turns", "the best one"), strict=False):
-            if c.holds and c.bound is not None and c.comparator > 0.0:
-                more = 100.0 * (math.sqrt(max(c.bound / c.comparator, 1.0)) - 1.0)
-                lines.append(
-                    f"proved: at most {more:.3g} % more RMSE than {what} of these "
-                    f"{self.pool.size} experts"
-                )
-        return lines
+        """Who spoke, and what is proved, in words."""
+        totals, spoke = self.guard.totals(self.pool), int(self.guard.over[1])
+        lines = [
+            f"all together spoke in {spoke} of {self.rounds} rounds, else the pool with the proof"
+        ]
+        if self.trees:
+            part = self.last.weights(np.zeros(2))[0][1]
+            lines.append(
+                f"trees that learn what these leave: {100.0 * part:.0f} % of them is added"
+            )
+        words = [c.words for c in statements(self.pool.game, totals)[:2] if c.beside]
+        return [*lines, *(f"proved: {text}" for text in words if text)]
 
 
 def _nodes(n: int) -> int:

@@ -48,7 +48,7 @@ _LOW = {
     "standard units": Recipe((ops.STANDARD,), (1e-3, 1.0), (0.0, 1e-4)),
     "lags": Recipe(_LAGGED, (1e-3, 1.0), (0.0, 1e-3)),
     "robust units": Recipe((ops.ROBUST,), (1.0,), (1e-5,)),
-    "outlier twins": Recipe((ops.ROBUST,), (1.0,), (1e-5,), twin=True),
+    "outlier twins": Recipe((ops.STANDARD,), (1.0,), (1e-5,), twin=True),
 }
 _NORMAL = {
     "standard units": Recipe((ops.STANDARD,), (1e-3, 0.1, 10.0), (0.0, 1e-4)),
@@ -58,7 +58,7 @@ _NORMAL = {
     "values": Recipe((*_LAGGED, ops.IS), (1.0, 10.0), (0.0, 1e-3)),
     "pairs of values": Recipe((*_LAGGED, ops.IS, ops.BOTH), (1.0,), (0.0,)),
     "robust units": Recipe((ops.ROBUST,), (0.1, 10.0), (0.0, 1e-4)),
-    "outlier twins": Recipe((ops.ROBUST,), (0.1, 10.0), (0.0, 1e-4), twin=True),
+    "outlier twins": Recipe((ops.STANDARD,), (0.1, 10.0), (0.0, 1e-4), twin=True),
     "waves": Recipe((ops.STANDARD, ops.WAVE), (0.1,), (0.0, 1e-4)),
 }
 _HIGH = _NORMAL | {
@@ -69,6 +69,27 @@ _HIGH = _NORMAL | {
 }
 RECIPES = {"low": _LOW, "normal": _NORMAL, "high": _HIGH}
 MAPPED = Recipe((), (1e-2, 1.0, 100.0), (0.0,))  # a group on a map of the features
+
+
+WORDS = {
+    "linear": "linear in the features as they are",
+    "naive forecasts": "past outcomes and their means",
+    "standard units": "linear in the features, each in deviations from its mean",
+    "free weights": "linear in the features, with weights of any size",
+    "lags": "linear in past outcomes and the features",
+    "hinges": "lines with bends in each feature",
+    "values": "a level for each value of whole-numbered features",
+    "pairs of values": "a level for each pair of such values",
+    "robust units": "linear in the features, in quartiles of the last 128 rows",
+    "outlier twins": "linear in the features, with outlying outcomes cut",
+    "waves": "smooth curves in all features together",
+}
+
+
+def described(group: str) -> str:
+    """What a group does in words, and its name in `weights_`."""
+    words = WORDS.get(group, "curves in all features together")
+    return words if words == group else f"{words} ({group})"
 
 
 def recipes(effort: str) -> dict[str, Recipe]:
@@ -234,6 +255,12 @@ class ExpertGroup:
         return larger
 
     # Rounds ---------------------------------------------------------------------------------
+
+    @property
+    def compiled(self) -> tuple[object, ...]:
+        """What compiled rounds ask for: columns, twin, experts, and arrays unless it sleeps."""
+        arrays = None if self.cells is None else self.cells.arrays
+        return self.plan, self.twin, self.recipe.experts, arrays
 
     def rows(self, seen: Seen, waves: Matrix) -> Matrix:
         """The columns of every row."""

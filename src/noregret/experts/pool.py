@@ -47,6 +47,13 @@ class PoolTotals:
     staying: Vector  # by expert, what Fixed Share charges for keeping to it all the time
     audit: tuple[Audit, ...] = ()
     guarded: bool = False  # whether the last expert is a pool of rules, see guarded_pool
+    own_loss: float | None = None  # of the pool itself, where others speak in its place, see guard
+    beyond: float = 0.0  # what outcomes beyond those seen cost them more than the pool
+
+    @property
+    def led(self) -> float:
+        """By how much those who speak in the pool's place have lost more than it, if so."""
+        return 0.0 if self.own_loss is None else max(self.loss - self.own_loss, 0.0)
 
     @property
     def falling(self) -> bool:

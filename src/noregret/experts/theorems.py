@@ -20,6 +20,7 @@ from noregret.types import Vector
 __all__ = ["Cells", "certified", "chain", "every_round", "stated", "statements", "tracking"]
 
 EACH_ROUND = "every round"
+BUDGET = 1.0  # what may be lost in the pool's place, in units of (hi - lo)^2
 
 Cells = Sequence[tuple[str, Sequence[Certificate]]]
 """The experts by name, each with its own certificates."""
@@ -42,6 +43,8 @@ def statements(game: Game, t: PoolTotals) -> list[Certificate]:
         found += [_fixed_share(game, t), _best_expert(game, t)]
         if t.guarded:  # the rules are in every sequence: those given come first
             found.reverse()
+    if t.own_loss is not None:
+        found.append(_guard(game, t, t.own_loss))
     return found if game.kind == LIKELIHOOD else [*found, every_round(t)]
 
 
@@ -91,21 +94,30 @@ def stated(
     statement: str,
     more: Iterable[Assumption] = (),
     audit: tuple[Audit, ...] = (),
+    beside: str = "",
 ) -> Certificate:
-    """A statement about the pool's loss, with what rounds beyond a learned range cost."""
-    learned = game.learned
+    """A statement about the pool's loss, with what rounds beyond a learned range cost.
+
+    Where others speak in the pool's place, also with what they lost more than it.
+    """
+    learned, led = game.learned, t.own_loss is not None
+    statement += " + what rounds beyond the range cost" * learned
+    statement += (
+        f" + {t.led:.6g}, which the team lost more than the pool in whose place it spoke" * led
+    )
     return Certificate.of(
         name=name,
         kind=kind,
         rounds=t.rounds,
         loss=t.loss,
         comparator=comparator,
-        bound=bound + (t.over if learned else 0.0),
-        statement=statement + (" + what rounds beyond the range cost" if learned else ""),
+        bound=bound + (t.over if learned else 0.0) + t.led,
+        statement=statement,
         assumptions=(_range(game, t), *more),
         scale=1.0 / t.rate if t.rate > 0.0 else 0.0,  # of a logarithm of weights
         about=_about(game),
         audit=(*t.audit, *audit),
+        beside=beside,
     )
 
 
@@ -152,6 +164,7 @@ def _best_expert(game: Game, t: PoolTotals) -> Certificate:
         comparator=float(np.min(t.paid[given])),
         bound=float(np.min((t.paid + _prices(t))[given])),
         statement=f"{_paid(game)} <= min_j (L_j + {_nat(game)} {_kept(t)})",
+        beside=f"the best of {t.paid[given].size} experts",
     )
 
 
@@ -207,6 +220,33 @@ def _fixed_share(game: Game, t: PoolTotals) -> Certificate:
             f"{_paid(game)} <= min over sequences of {who} of (their loss + {_nat(game)} of "
             f"{come}, {prices}; here {t.switches} switches"
         ),
+        beside=_turns(t.paid.size, t.switches) if t.switches else "",
+    )
+
+
+def _turns(experts: int, switches: int) -> str:
+    return f"{experts} experts that take turns, {switches} switch{'es' * (switches > 1)}"
+
+
+def _guard(game: Game, t: PoolTotals, own_loss: float) -> Certificate:
+    """(24.3): what is said in the pool's place costs no more than a budget more."""
+    low, high = game.span or t.seen
+    within = f"{t.beyond:.6g}, by which outcomes beyond [lo, hi], those seen before, cost more"
+    return Certificate.of(
+        name="the team in the pool's place",
+        kind="upper bound",
+        rounds=t.rounds,
+        loss=t.loss,
+        comparator=own_loss,
+        bound=own_loss + BUDGET * (high - low) ** 2 + t.beyond,
+        statement=(
+            f"sum (y - g)^2 <= the pool's own loss + {BUDGET:g} (hi-lo)^2, hi - lo = "
+            f"{high - low:.6g}" + f" + {within}" * game.learned
+        ),
+        assumptions=(_range(game, t),),
+        scale=(high - low) ** 2 + t.beyond,
+        about=_about(game),
+        beside="the pool with the proof",
     )
 
 
@@ -258,7 +298,8 @@ def every_round(
         comparator=0.0,
         bound=0.0,
         statement=(
-            f"max_t (loss_t - mix_t) <= 0, mix_t = {mix}, in "
+            f"max_t (loss_t - mix_t) <= 0, {'of the pool itself, ' * (t.own_loss is not None)}"
+            f"mix_t = {mix}, in "
             f"units of the round's losses or 1/eta; worst in round {t.worst_round}"
         ),
         assumptions=(Assumption(f"{t.rounds - t.outside} rounds had y in the range", met=True),),

@@ -131,13 +131,12 @@ def _coming(found: Summary) -> str:
 def proved(one: Guarantee, *, binary: bool) -> str:
     """The guarantee in a sentence."""
     what = "mean log loss" if binary else "RMSE"
-    whom = f"the best of {one.models} models" if one.models else "the best of its class"
     if one.holds is False:
         return f"The guarantee fails on this stream: {one.name}."
     if one.holds is None or one.bound != one.bound:
         return "Nothing is guaranteed: " + (one.assumed[0] if one.assumed else "no theorem applies")
     return (
-        f"Beside {whom}, had you known it: {what} {number(one.actual)} against "
+        f"Beside {one.whom}, had you known it: {what} {number(one.actual)} against "
         f"{number(one.best)}. Guaranteed whatever the data: at most {number(one.bound)} "
         f"({one.name})."
     )

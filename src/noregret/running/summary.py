@@ -85,6 +85,11 @@ class Guarantee:
     assumed: tuple[str, ...]  # conditions that the stream has not met
 
     @property
+    def whom(self) -> str:
+        """Whose error `best` is."""
+        return f"the best of {self.models} models" if self.models else "the best of its class"
+
+    @property
     def within(self) -> float:
         """By how much, at most, the error is above the best one's, as a share; inf if that is 0."""
         return self.bound / self.best - 1.0 if self.best > 0.0 else math.inf
@@ -321,7 +326,10 @@ def at(time: object) -> str:
 
 
 def guarantee(player: Player, main: Certificate) -> Guarantee | None:
-    """The first theorem that bounds the loss, per row; None where nothing is proved."""
+    """The first theorem that bounds the loss, per row; None where nothing is proved.
+
+    Of several models it is the one that speaks of the best of them: not of some that take turns.
+    """
     series = isinstance(player.learner, Forecaster)
     found = [main] if series else player.of_loss()
     bounds = [one for one in found if one.kind == "upper bound"] or [
@@ -329,7 +337,7 @@ def guarantee(player: Player, main: Certificate) -> Guarantee | None:
     ]
     if not bounds or not bounds[0].rounds:
         return None
-    one = bounds[0]
+    one = next((c for c in bounds if c.beside.startswith("the best")), bounds[0])
     root = (
         (lambda total: max(total, 0.0) / one.rounds)
         if player.binary
