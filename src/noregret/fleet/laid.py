@@ -50,6 +50,10 @@ class Laid(SlotStore):
         """One outcome per row; labels are 0 and 1."""
         if not is_binary(self.like):
             return super().outcomes(y, rows)
+        if isinstance(y, np.ndarray) and y.shape == (rows,) and y.dtype.kind in "bif":
+            plain = (y == 0) | (y == 1)
+            if plain.all():
+                return y.astype(np.float64)
         labels = column(y)
         if len(labels) != rows:
             raise InputError(f"y has {len(labels)} entries and X has {rows} rows: give one per row")
