@@ -52,10 +52,10 @@ Examples:
 \b
 Every key has a learner of its own, which sees only the rows of its key, in their order. Keys are
 taken as text; a row without one is a bad row. Cells, bad rows (--skip-bad) and missing values are
-as in noregret run. The default model is aar; aar, ridge and bayesian-ridge without a kernel, and auto with
---effort linear, go through compiled arrays, all others through a plain loop, some hundred times
-slower, and the screen says so. --intervals adds the columns low and high (of several coverages
-low_50, high_50, ...): every key has its own, which know its past alone.
+as in noregret run. The default model is aar; aar, ridge and bayesian-ridge without a kernel, and
+auto with --effort linear, go through compiled arrays, all others through a plain loop, some
+hundred times slower, and the screen says so. --intervals adds the columns low and high (of several
+coverages low_50, high_50, ...): every key has its own, which know its past alone.
 
 \b
 --state FILE is read if it is there, and written at the end and when interrupted, whole or not at

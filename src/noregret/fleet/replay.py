@@ -23,7 +23,7 @@ from noregret.errors import InputError, NumericalError, abbreviated, suggestion
 from noregret.fleet.keys import Keys, read_keys
 from noregret.inputs.values import ReadTable, frame_names, outcome_table, table
 from noregret.sources import Source
-from noregret.sources.block import Reading
+from noregret.sources.block import Block, Reading
 from noregret.sources.encoding import Encoding
 from noregret.sources.prefetch import prefetch
 from noregret.types import Integers, Interval, Table, Vector
@@ -191,13 +191,19 @@ def parts_of_source(
     for block in source.blocks(reading):
         if key not in block.columns:
             raise reading.fail(f"there is no column {key!r}{suggestion(key, reading.names)}")
-        nameless = block.gaps(key)
-        if nameless is not None:
-            for place in block.places[nameless].tolist():
-                reading.skip(place, "the value is missing: every row needs its key", key)
-            block = block.kept(~nameless)
-        keys = block.columns[key]
-        for piece in encoding.pieces(block, reading):
-            at = np.searchsorted(block.places, piece.places)
+        named = _named(block, reading, key)
+        keys = named.columns[key]
+        for piece in encoding.pieces(named, reading):
+            at = np.searchsorted(named.places, piece.places)
             yield Part([keys[i] for i in at.tolist()], piece.frame, piece.y, piece.places)
     encoding.finish(reading)
+
+
+def _named(block: Block, reading: Reading, key: str) -> Block:
+    """The rows that have a key; one without is a bad row."""
+    gaps = block.gaps(key)
+    if gaps is None:
+        return block
+    for place in block.places[gaps].tolist():
+        reading.skip(place, "the value is missing: every row needs its key", key)
+    return block.kept(~gaps)
