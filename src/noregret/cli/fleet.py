@@ -23,7 +23,6 @@ from noregret.cli.options import (
 )
 from noregret.errors import ParameterError, SnapshotError
 from noregret.registry import MODELS, make, settings
-from noregret.types import Interval
 
 if TYPE_CHECKING:
     from noregret.cli.output import Written
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from noregret.sources import Source
     from noregret.sources.block import Reading
     from noregret.sources.encoding import Encoding
-    from noregret.types import Vector
+    from noregret.types import Matrix, Vector
 
 __all__ = ["command"]
 
@@ -230,16 +229,16 @@ class _Run:
             with named(out):
                 output.close()
 
-    def _room(self, rows: int) -> Interval | None:
-        """Room for the ends of so many rows."""
+    def _room(self, rows: int) -> tuple[Matrix, Matrix] | None:
+        """Room for the lower and upper ends of so many rows."""
         size = rows, len(self.covering)
-        return Interval(np.empty(size), np.empty(size)) if self.covering else None
+        return (np.empty(size), np.empty(size)) if self.covering else None
 
-    def _ends(self, y: Vector, bands: Interval | None) -> dict[str, Vector]:
+    def _ends(self, y: Vector, bands: tuple[Matrix, Matrix] | None) -> dict[str, Vector]:
         """The ends as columns, counted on the way."""
         if bands is None:
             return {}
-        pairs = list(zip(bands.low.T, bands.high.T, strict=True))
+        pairs = list(zip(bands[0].T, bands[1].T, strict=True))
         for one, (low, high) in zip(self.covering, pairs, strict=True):
             one.add(y, low, high)
         return ends_as_columns([one.asked for one in self.covering], pairs)

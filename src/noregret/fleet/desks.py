@@ -161,7 +161,8 @@ def _of_grid(grid: CoreGrid) -> Iterator[Kept]:
     size, width = grid.moving_work[0].size, grid.moving_work.shape[2]
     flags = [c * size + AT * width + at for c in range(len(grid.moving)) for at in (ROOTED, PASSED)]
     yield Kept(grid.moving_work, [(at, 1) for at in flags], [])
-    runs, twins = [], []
+    runs: list[tuple[int, int]] = []
+    twins: list[tuple[int, int, int]] = []
     for c, ledger in enumerate(grid.ledgers):
         at = c * ledger.size
         sums = booked(layout.AAR, drifts=c >= len(grid.fixed))
@@ -205,7 +206,8 @@ class DeskPacking:
     @classmethod
     def of(cls, like: Any, space: Space) -> DeskPacking:
         """The packing for learners like this one and these features."""
-        pieces, at = [], 0
+        pieces: list[list[int]] = []
+        at = 0
         for number, (_, runs, twins) in enumerate(_kept(blank_state(like, space))):
             where: dict[int, int] = {}
             for to, length in runs:

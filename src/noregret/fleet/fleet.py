@@ -117,7 +117,7 @@ class Fleet(Keyed):
         >>> X, y = [[1.0]] * 3, [2.0, 5.0, 2.0]
         >>> forecasts, (low, high) = fleet.round_intervals(["north", "south", "north"], X, y)
         >>> print(low.round(1), high.round(1))
-        [-inf -inf -6.5] [inf inf 7.8]
+        [-inf -inf -2.7] [inf inf 5.8]
         """
         with self._lock:
             read = read_keys(keys)
@@ -130,7 +130,7 @@ class Fleet(Keyed):
         >>> import noregret as nr
         >>> fleet = nr.Fleet(nr.Intervals(nr.AAR(), 0.9))
         >>> print(fleet.intervals(["north"], [[1.0]]))
-        Interval(low=array([-inf]), high=array([inf]))
+        ([-inf], [inf]): nothing is known yet
         """
         with self._lock:
             read = read_keys(keys)

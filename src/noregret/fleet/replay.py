@@ -26,7 +26,7 @@ from noregret.sources import Source
 from noregret.sources.block import Block, Reading
 from noregret.sources.encoding import Encoding
 from noregret.sources.prefetch import prefetch
-from noregret.types import Integers, Interval, Table, Vector
+from noregret.types import Integers, Matrix, Table, Vector
 
 if TYPE_CHECKING:
     from noregret.fleet.fleet import Fleet
@@ -81,10 +81,10 @@ def replay(
     return FleetReplay(rows, learned, loss, last if frame else None)
 
 
-def play(fleet: Fleet, part: Part, bands: Interval | None = None) -> Vector:
+def play(fleet: Fleet, part: Part, bands: tuple[Matrix, Matrix] | None = None) -> Vector:
     """The forecasts of some rows; those that have an outcome are learned.
 
-    `bands` is room for the ends of intervals, a column for each coverage.
+    `bands` is room for lower and upper ends of intervals, a column for each coverage.
     """
     met = ~np.isnan(part.y)
     forecasts = np.empty(len(part.y))
@@ -103,8 +103,8 @@ def play(fleet: Fleet, part: Part, bands: Interval | None = None) -> Vector:
             else:
                 forecasts[a:b], found = fleet.round_intervals(keys, X, part.y[a:b])
             if bands is not None and found is not None:
-                bands.low[a:b] = np.reshape(found.low, (b - a, -1))
-                bands.high[a:b] = np.reshape(found.high, (b - a, -1))
+                bands[0][a:b] = np.reshape(found.low, (b - a, -1))
+                bands[1][a:b] = np.reshape(found.high, (b - a, -1))
         except (InputError, NumericalError) as wrong:
             raise type(wrong)(
                 f"in rows {part.places[a]:,} to {part.places[b - 1]:,}, counted from the first "
