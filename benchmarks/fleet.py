@@ -1,6 +1,6 @@
 """Fleets: rates, memory, files, and Parquet beside a bare scan.
 
-    python benchmarks/fleet.py [tick] [large] [parquet] [prior] [--keys N] [--rows N]
+    python benchmarks/fleet.py [tick] [others] [large] [parquet] [prior] [--keys N] [--rows N]
 
 Each part writes its figures between its marks in docs/scale.md; without a name, all of them run.
 `large` takes 6 GB of memory and as much of disk, `parquet` 3.6 GB of disk, in a temporary folder.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import re
 import statistics
 import tempfile
 import time
@@ -22,6 +21,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from marks import put
 from page import table as lined
 from river.linear_model import BayesianLinearRegression
 
@@ -35,15 +35,6 @@ def resident() -> int:
     """Bytes that this process holds."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
-
-
-def put(part: str, text: str) -> None:
-    """Write a part between its marks."""
-    page = PAGE.read_text()
-    marks = f"<!-- {part} -->\n", f"<!-- end of {part} -->"
-    pattern = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.DOTALL)
-    PAGE.write_text(pattern.sub(lambda _: marks[0] + text + "\n" + marks[1], page))
-    print(text)
 
 
 def table(head: list[str], lines: list[list[str]]) -> str:
@@ -97,7 +88,47 @@ def tick(keys: int) -> None:
                 ]
             )
     head = ["", "CPU per event", "river", "one thread", "events/s, all threads", "beside river"]
-    put("tick", f"{keys:,} keys, {N} features.\n\n" + table(head, lines))
+    put(PAGE, "tick", f"{keys:,} keys, {N} features.\n\n" + table(head, lines))
+
+
+OTHERS = (
+    nr.BayesianLogistic(method="adf"),
+    nr.ImproperLogistic(),
+    nr.AAR(discount=0.99),
+    nr.Intervals(nr.AAR(), 0.9),
+    nr.Auto(effort="linear"),
+)
+
+
+def others(keys: int) -> None:
+    """Learners that have their own rounds: CPU time per event, in slots and by themselves."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(keys, N))
+    y = (X[:, 0] + rng.normal(size=keys) > 0.0).astype(float)
+    few, ours = 2000, np.arange(keys)
+    rows, outcomes = list(X[:few]), y[:few].tolist()
+    lines = []
+    for learner in OTHERS:
+        many = keys // 10 if isinstance(learner, nr.Auto) else keys
+        fleet = nr.Fleet(learner, threads=1)
+        fleet.learn(ours[:many], X[:many], y[:many])
+        spent, single = [], []
+        for _ in range(5):
+            begin = time.thread_time()
+            fleet.round(ours[:many], X[:many], y[:many])
+            spent.append((time.thread_time() - begin) / many)
+            alone = type(learner)(**learner.get_params(deep=False))
+            begin = time.thread_time()
+            for x, outcome in zip(rows, outcomes, strict=True):
+                alone.predict_one(x)
+                alone.learn_one(x, outcome)
+            single.append((time.thread_time() - begin) / few)
+        in_slot, by_itself = statistics.median(spent), statistics.median(single)
+        size = f"{8 * fleet._store.packing.wide:,}"
+        times = f"{in_slot * 1e6:.2f} us", f"{by_itself * 1e6:.2f} us"
+        lines.append([f"`{learner!r}`", f"{many:,}", size, *times])
+    head = ["", "keys", "bytes per key", "CPU per event", "one learner, predict and learn"]
+    put(PAGE, "others", table(head, lines))
 
 
 def large(keys: int) -> None:
@@ -178,7 +209,7 @@ def parquet(rows: int, keys: int) -> None:
     lines.append(["ratio", f"{spent / bare:.1f}", f"{cpu / bare_cpu:.1f}", ""])
     head = ["", "time", "CPU", "rows/s"]
     what = f"{rows:,} rows x {N} features, {len(sums):,} keys at random, {size / 1e9:.2f} GB.\n\n"
-    put("parquet", what + table(head, lines))
+    put(PAGE, "parquet", what + table(head, lines))
 
 
 def prior() -> None:
@@ -202,7 +233,7 @@ def prior() -> None:
         root = [f"{np.sqrt(loss / len(frame)):.1f}" for loss in losses]
         lines.append([f"`{learner!r}`", *root, f"{losses[1] / losses[0]:.2f}"])
     head = ["", "RMSE without", 'with `prior="fleet"`', "ratio of losses"]
-    put("prior", table(head, lines))
+    put(PAGE, "prior", table(head, lines))
 
 
 if __name__ == "__main__":
@@ -211,9 +242,11 @@ if __name__ == "__main__":
     parser.add_argument("--keys", type=int, default=10_000_000, help="of `large`")
     parser.add_argument("--rows", type=int, default=50_000_000, help="of `parquet`")
     given = parser.parse_args()
-    chosen = given.parts or ["tick", "large", "parquet", "prior"]
+    chosen = given.parts or ["tick", "others", "large", "parquet", "prior"]
     if "tick" in chosen:
         tick(100_000)
+    if "others" in chosen:
+        others(20_000)
     if "large" in chosen:
         large(given.keys)
     if "parquet" in chosen:

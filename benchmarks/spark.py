@@ -2,8 +2,9 @@
 
     python benchmarks/spark.py [fit] [stream] [shards]
 
-Every figure is from runs side by side in one session, local[2]: wall time, and for `fit` the CPU
-time of Java and Python together, which other work on the machine changes less.
+Each part writes its figures between its marks.  Every figure is from runs side by side in one
+session, local[2]: wall time, and for `fit` the CPU time of Java and Python together, which other
+work on the machine changes less; medians of three runs after two.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from marks import put
 
 import noregret as nr
 
@@ -30,7 +32,6 @@ from noregret.adapters import spark  # noqa: E402
 from noregret.adapters.spark.streaming import SHARDS  # noqa: E402
 
 PAGE = ROOT / "docs" / "scale.md"
-START, END = "<!-- figures: make sparkbench -->", "<!-- end of Spark's figures -->"
 N = 8
 NAMES = [f"x{j}" for j in range(N)]
 ROWS, PARTS = 2_000_000, 16
@@ -87,6 +88,8 @@ def counted(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def fit(session: Any, folder: Path) -> list[str]:
+    from pyspark.ml.feature import VectorAssembler
+    from pyspark.ml.regression import LinearRegression
     from pyspark.sql import functions as f
 
     path = str(folder / "rows")
@@ -98,14 +101,17 @@ def fit(session: Any, folder: Path) -> list[str]:
     df = session.read.parquet(path)
     columns = [*NAMES, "y"]
     pairs = [f.sum(f.col(a) * f.col(b)) for i, a in enumerate(columns) for b in columns[i:]]
+    vectors = VectorAssembler(inputCols=NAMES, outputCol="x").transform(df)
+    squares = LinearRegression(featuresCol="x", labelCol="y", solver="normal", regParam=1e-6)
     runs = {
         "spark.fit": lambda: spark.fit(df, NAMES, "y", nr.BayesianRidge()),
         "X'X in SQL": lambda: df.agg(*pairs).collect(),
+        "MLlib's LinearRegression, normal equations": lambda: squares.fit(vectors),
         "X'X by NumPy": lambda: df.mapInArrow(products, "sums array<double>").collect(),
         "rows handed to Python and counted": lambda: df.mapInArrow(counted, "rows long").collect(),
     }
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
-    for _ in range(3):
+    for _ in range(5):
         for name, run in runs.items():
             seconds, spent, found = timed(run)
             times[name].append((seconds, spent))
@@ -119,7 +125,7 @@ def fit(session: Any, folder: Path) -> list[str]:
         abs(fitted.best_loss / whole.hindsight().regularised_loss - 1.0),
     )
     assert worst < 1e-9, worst
-    least = {name: np.median(taken[1:], axis=0).tolist() for name, taken in times.items()}
+    least = {name: np.median(taken[2:], axis=0).tolist() for name, taken in times.items()}
     lines = [
         f"`fit`, {ROWS:,} rows x {N} in {df.rdd.getNumPartitions()} partitions of Parquet files:",
         f"the largest relative difference from one learner is {worst:.1e}.",
@@ -240,16 +246,10 @@ def shards(session: Any, folder: Path) -> list[str]:
 def main(names: list[str]) -> None:
     session = started("local[2]", **{CHANGELOG: "true", "spark.driver.extraJavaOptions": ""})
     parts = {"fit": fit, "stream": stream, "shards": shards}
-    text = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names or parts:
-            text += [*parts[name](session, Path(folder)), ""]
-            print("\n".join(text), flush=True)
+            put(PAGE, f"spark {name}", "\n".join(parts[name](session, Path(folder))))
     session.stop()
-    if not names:
-        page = PAGE.read_text()
-        before, rest = page.split(START)
-        PAGE.write_text(f"{before}{START}\n\n" + "\n".join(text) + END + rest.split(END)[1])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // Fleets: the slots of many learners, and the keys that they belong to.
 #include "bind.hpp"
-#include "fleet.hpp"
+#include "desks.hpp"
 #include "keys.hpp"
 
 namespace nb = nanobind;
@@ -104,7 +104,7 @@ static void check(const Index& index, Whole slots) {
         if (slots[t] < 0 || std::size_t(slots[t]) >= index.slots()) throw nb::index_error("no such slot");
 }
 
-static void within(const fleet::Slots& all, Whole where, Size least) {
+static void within(const fleet::Store& all, Whole where, Size least) {
     for (Size t = 0; t < where.n; ++t)
         if (where[t] < least || where[t] >= Size(all.blocks.size()) * fleet::BLOCK)
             throw nb::index_error("no such slot");
@@ -130,6 +130,69 @@ struct HeldSlots {
         }
     }
 };
+
+// The same of learners of other kinds: `desks` are pairs of rounds and the arrays of their state.
+struct HeldDesks {
+    fleet::Desks all;
+    std::vector<nb::object> arrays;
+
+    HeldDesks(nb::list desks, Row fresh, Whole pieces) {
+        all.wide = fresh.n;
+        all.fresh.assign(fresh.p, fresh.p + fresh.n);
+        std::vector<Size> sizes;
+        for (nb::handle desk : desks) {
+            fleet::Desks::State state{nb::cast<Rounds*>(desk[0]), {}};
+            sizes.clear();
+            for (nb::handle given : nb::list(desk[1])) {
+                Row numbers;
+                if (!load(given.ptr(), numbers)) throw nb::type_error("an array of another kind");
+                state.arrays.push_back(numbers.p);
+                sizes.push_back(numbers.n);
+            }
+            arrays.push_back(nb::borrow(desk));
+            all.states.push_back(state);
+        }
+        if (all.states.empty()) throw nb::value_error("no desk");
+        for (Size k = 0; k + 3 < pieces.n; k += 4) {
+            fleet::Piece p{pieces[k], pieces[k + 1], pieces[k + 2], pieces[k + 3]};
+            if (p.at < 0 || p.array < 0 || p.to < 0 || p.length < 0 || p.at + p.length >= all.wide ||
+                p.array >= Size(sizes.size()) || p.to + p.length > sizes[std::size_t(p.array)])
+                throw nb::value_error("a piece beyond its slot");
+            all.pieces.push_back(p);
+        }
+    }
+};
+
+// What all stores of slots do.
+template <class Held>
+static nb::class_<Held> slots_class(nb::module_& m, const char* name) {
+    return nb::class_<Held>(m, name)
+        .def("add", [](Held& self, nb::object block) {
+            Block found;
+            if (!load(block.ptr(), found) || found.rows != fleet::BLOCK || found.cols != self.all.wide)
+                throw nb::type_error("a block of another shape");
+            self.arrays.push_back(block);
+            self.all.blocks.push_back(found.p);
+        }, nb::sig("def add(self, block: Matrix, /) -> None"))
+        .def("clear", [](const Held& self, Whole where) {
+            within(self.all, where, 0);
+            for (Size t = 0; t < where.n; ++t) self.all.clear(where[t]);
+        })
+        .def("take", [](const Held& self, Whole where, Block to) {
+            within(self.all, where, 0);
+            if (to.rows != where.n || to.cols != self.all.wide) throw nb::value_error("another shape");
+            nb::gil_scoped_release free;
+            for (Size t = 0; t < where.n; ++t)
+                std::memcpy(to[t].p, self.all.slot(where[t]), std::size_t(to.cols) * sizeof(double));
+        })
+        .def("put", [](const Held& self, Whole where, Block from) {
+            within(self.all, where, 0);
+            if (from.rows != where.n || from.cols != self.all.wide) throw nb::value_error("another shape");
+            nb::gil_scoped_release free;
+            for (Size t = 0; t < where.n; ++t)
+                std::memcpy(self.all.slot(where[t]), from[t].p, std::size_t(from.cols) * sizeof(double));
+        });
+}
 
 void bind_fleet(nb::module_& m) {
     nb::module_ f = m.def_submodule("fleet");
@@ -180,15 +243,8 @@ void bind_fleet(nb::module_& m) {
         .def("size", &Texts::size)
         .def("room", &Texts::room);
 
-    nb::class_<HeldSlots>(f, "Slots")
+    slots_class<HeldSlots>(f, "Slots")
         .def(nb::init<Size, bool, int, double, double, double, Size, Row, Whole, Size>())
-        .def("add", [](HeldSlots& self, nb::object block) {
-            Block found;
-            if (!load(block.ptr(), found) || found.rows != fleet::BLOCK || found.cols != self.all.wide)
-                throw nb::type_error("a block of another shape");
-            self.arrays.push_back(block);
-            self.all.blocks.push_back(found.p);
-        }, nb::sig("def add(self, block: Matrix, /) -> None"))
         .def("run", [](const HeldSlots& self, int what, Whole where, Block xs, Row ys, Row beyond,
                        Row forecasts, double now, Size threads) {
             within(self.all, where, what == fleet::LEARN ? 0 : -1);
@@ -197,24 +253,18 @@ void bind_fleet(nb::module_& m) {
                 throw nb::value_error("arrays of different lengths");
             nb::gil_scoped_release free;
             return self.all.run(what, where, xs, ys, beyond, forecasts, now, threads);
-        })
-        .def("clear", [](const HeldSlots& self, Whole where) {
-            within(self.all, where, 0);
-            for (Size t = 0; t < where.n; ++t) self.all.clear(where[t]);
-        })
-        .def("take", [](const HeldSlots& self, Whole where, Block to) {
-            within(self.all, where, 0);
-            if (to.rows != where.n || to.cols != self.all.wide) throw nb::value_error("another shape");
+        });
+    slots_class<HeldDesks>(f, "Desks")
+        .def(nb::init<nb::list, Row, Whole>(),
+             nb::sig("def __init__(self, desks: list[object], fresh: Vector, pieces: Integers, /) -> None"))
+        .def("run", [](const HeldDesks& self, int what, Whole where, Block xs, Row ys, Row forecasts, Block ends,
+                       double now) {
+            within(self.all, where, what == fleet::LEARN ? 0 : -1);
+            if (xs.rows != where.n || forecasts.n != where.n || (what == fleet::LEARN && ys.n != where.n) ||
+                (ends.cols && (ends.rows != where.n || ends.cols != self.all.states[0].rounds->ends())))
+                throw nb::value_error("arrays of different lengths");
             nb::gil_scoped_release free;
-            for (Size t = 0; t < where.n; ++t)
-                std::memcpy(to[t].p, self.all.slot(where[t]), std::size_t(to.cols) * sizeof(double));
-        })
-        .def("put", [](const HeldSlots& self, Whole where, Block from) {
-            within(self.all, where, 0);
-            if (from.rows != where.n || from.cols != self.all.wide) throw nb::value_error("another shape");
-            nb::gil_scoped_release free;
-            for (Size t = 0; t < where.n; ++t)
-                std::memcpy(self.all.slot(where[t]), from[t].p, std::size_t(from.cols) * sizeof(double));
+            return self.all.run(what, where, xs, ys, forecasts, ends, now);
         });
 }
 

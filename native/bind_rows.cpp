@@ -20,8 +20,11 @@ class GaussianRounds : public Rounds {
 
     double look(PyObject* x) override {
         Row row;
-        return held_.reader.read(x, row) ? rounds::predict(factor_, work_, row) : NaN;
+        return held_.reader.read(x, row) ? look_row(row) : NaN;
     }
+
+    double look_row(Row x) override { return rounds::predict(factor_, work_, x); }
+    void forget() override { work_(layout::AT, layout::FRESH) = 0.0; }
 
     bool takes(double y) override {
         return alone_ && std::fabs(y) <= layout::LARGEST_OUTCOME;  // NaN is not
@@ -66,6 +69,11 @@ class MarginRounds : public Rounds {
         if (!held_.reader.read(x, row)) return NaN;
         return margin::predict(kind_, family_, factor_, work_, row, layout::EXACT_INTEGER);
     }
+
+    double look_row(Row x) override {  // a fleet has read x already
+        return margin::predict(kind_, family_, factor_, work_, x, layout::LARGEST_FEATURE);
+    }
+    void forget() override { work_(layout::AT, layout::FRESH) = 0.0; }
 
     bool outcome(PyObject* y, double& value) override {
         return read_truth(y, value) || read_number(y, value);

@@ -8,6 +8,8 @@
 //
 // Four rows of different keys that follow each other in a call are learned abreast, see abreast.hpp.
 //
+// Learners of other kinds have their own rounds and arrays, see desks.hpp.
+//
 // Threads share the slots by 64s; all rounds of a key are those of one thread, in their order.
 #pragma once
 
@@ -65,6 +67,7 @@ class Desk {
         at[OFFSET] = double(plan.offset), at[RULE] = plan.rule, at[LEVEL] = plan.level;
         at[CEILING] = LARGEST_FEATURE, at[DRIFT] = plan.drift;
     }
+    Desk(const Desk&) = delete;  // blocks point into its own arrays
 
     void lay(const double* slot, const std::vector<Run>& runs) {
         if (slot)
@@ -90,16 +93,87 @@ class Desk {
     double* last_;
 };
 
-// All slots.
-class Slots {
-  public:
-    Plan plan;
-    std::vector<double> fresh;  // the state of a learner that has learned nothing
-    std::vector<Run> runs;
+// Where slots lie, whatever is in them.
+struct Store {
     Size wide;  // numbers per slot; the last is when it learned, by the fleet's clock
     std::vector<double*> blocks;
 
     double* slot(Size s) const { return blocks[std::size_t(s / BLOCK)] + (s % BLOCK) * wide; }
+};
+
+// The rows of one thread, each asked for before its turn.
+class Queue {
+  public:
+    Queue(const Store& all, Whole where, Size mine, Size threads)
+        : all_(all), where_(where), mine_(mine), threads_(threads) {
+        for (Size k = 0; k < AHEAD; ++k) draw();
+    }
+
+    // The next rows, up to four, of different keys; how many.
+    Size take(Size* rows) {
+        Size count = 0;
+        for (; count < abreast::LANES && taken_ < drawn_; ++count) {
+            Size t = held_[taken_ % AHEAD];
+            for (Size k = 0; k < count; ++k)
+                if (where_[rows[k]] == where_[t]) return count;
+            rows[count] = t;
+            ++taken_;
+            draw();
+        }
+        return count;
+    }
+
+  private:
+    void draw() {
+        while (next_ < where_.n && threads_ > 1 && shared(where_[next_]) != mine_) ++next_;
+        if (next_ == where_.n) return;
+        held_[drawn_++ % AHEAD] = next_;
+        std::int64_t s = where_[next_++];
+        if (s < 0) return;
+        const char* p = reinterpret_cast<const char*>(all_.slot(s));
+        for (Size k = 0; k < all_.wide * Size(sizeof(double)); k += 64) __builtin_prefetch(p + k, 1);
+    }
+    Size shared(std::int64_t slot) const { return Size(slot >= 0 ? (slot >> 6) % threads_ : 0); }
+
+    const Store& all_;
+    Whole where_;
+    Size mine_, threads_, next_ = 0, drawn_ = 0, taken_ = 0, held_[AHEAD];
+};
+
+// Every row, shared out to threads: `worker(k)` makes what thread k works with, which takes some
+// rows of different keys at a time and says how many it could do.
+//
+// -1, or the first row that could not be done: rows before it, of other keys also after it, are.
+template <class Worker>
+Size in_threads(const Store& all, Whole where, Size threads, Worker worker) {
+    if (where.n < ALONE) threads = 1;
+    std::atomic<Size> failed{where.n};
+    auto work = [&](Size mine) {
+        auto one = worker(mine);
+        Queue queue(all, where, mine, threads);
+        Size rows[abreast::LANES];
+        while (Size count = queue.take(rows)) {
+            if (rows[0] > failed.load(std::memory_order_relaxed)) return;
+            Size done = one(rows, count);
+            if (done == count) continue;
+            Size t = rows[done], before = failed.load();
+            while (t < before && !failed.compare_exchange_weak(before, t)) {}
+            return;
+        }
+    };
+    std::vector<std::thread> others;
+    for (Size k = 1; k < threads; ++k) others.emplace_back(work, k);
+    work(0);
+    for (std::thread& other : others) other.join();
+    return failed < where.n ? failed.load() : -1;
+}
+
+// Slots of Gaussian learners.
+class Slots : public Store {
+  public:
+    Plan plan;
+    std::vector<double> fresh;  // the state of a learner that has learned nothing
+    std::vector<Run> runs;
 
     // Make a slot that of a new learner.
     void clear(Size s) const {
@@ -107,81 +181,26 @@ class Slots {
     }
 
     // A round of every row, or a forecast; `beyond` is the length of what is new in a row, if anything.
-    //
-    // -1, or the first row that does not fit in float64: rows before it, of other keys also after
-    // it, are then learned.
+    // What it gives back: see in_threads.  A row fails that does not fit in float64.
     Size run(int what, Whole where, Block xs, Row ys, Row beyond, Row forecasts, double now,
              Size threads) const {
-        if (where.n < ALONE) threads = 1;
-        std::atomic<Size> failed{where.n};
-        auto work = [&](Size mine) {
-            Desk desk(plan, fresh);
-            abreast::Bench four = bench();
-            Queue queue(*this, where, mine, threads);
-            Size rows[abreast::LANES];
-            while (Size count = queue.take(rows)) {
-                if (rows[0] > failed.load(std::memory_order_relaxed)) return;
+        return in_threads(*this, where, threads, [&](Size) {
+            return [&, desk = Desk(plan, fresh), four = bench()](const Size* rows, Size count) mutable {
                 if (count == abreast::LANES && four.n && !beyond.n &&
                     together(four, what, where, rows, xs, ys, forecasts, now))
-                    continue;
+                    return count;
                 for (Size k = 0; k < count; ++k) {
                     Size t = rows[k];
-                    if (one(desk, what, where[t], xs[t], what == LEARN ? ys[t] : 0.0,
-                            beyond.n ? beyond[t] : 0.0, now, forecasts[t]))
-                        continue;
-                    Size before = failed.load();
-                    while (t < before && !failed.compare_exchange_weak(before, t)) {}
-                    return;
+                    if (!one(desk, what, where[t], xs[t], what == LEARN ? ys[t] : 0.0,
+                             beyond.n ? beyond[t] : 0.0, now, forecasts[t]))
+                        return k;
                 }
-            }
-        };
-        std::vector<std::thread> others;
-        for (Size k = 1; k < threads; ++k) others.emplace_back(work, k);
-        work(0);
-        for (std::thread& other : others) other.join();
-        return failed < where.n ? failed.load() : -1;
+                return count;
+            };
+        });
     }
 
   private:
-    // The rows of one thread, each asked for before its turn.
-    class Queue {
-      public:
-        Queue(const Slots& all, Whole where, Size mine, Size threads)
-            : all_(all), where_(where), mine_(mine), threads_(threads) {
-            for (Size k = 0; k < AHEAD; ++k) draw();
-        }
-
-        // The next rows, up to four, of different keys; how many.
-        Size take(Size* rows) {
-            Size count = 0;
-            for (; count < abreast::LANES && taken_ < drawn_; ++count) {
-                Size t = held_[taken_ % AHEAD];
-                for (Size k = 0; k < count; ++k)
-                    if (where_[rows[k]] == where_[t]) return count;
-                rows[count] = t;
-                ++taken_;
-                draw();
-            }
-            return count;
-        }
-
-      private:
-        void draw() {
-            while (next_ < where_.n && threads_ > 1 && shared(where_[next_]) != mine_) ++next_;
-            if (next_ == where_.n) return;
-            held_[drawn_++ % AHEAD] = next_;
-            std::int64_t s = where_[next_++];
-            if (s < 0) return;
-            const char* p = reinterpret_cast<const char*>(all_.slot(s));
-            for (Size k = 0; k < all_.wide * Size(sizeof(double)); k += 64) __builtin_prefetch(p + k, 1);
-        }
-        Size shared(std::int64_t slot) const { return Size(slot >= 0 ? (slot >> 6) % threads_ : 0); }
-
-        const Slots& all_;
-        Whole where_;
-        Size mine_, threads_, next_ = 0, drawn_ = 0, taken_ = 0, held_[AHEAD];
-    };
-
     // A bench for this plan; without features, if its rounds do not go abreast.
     abreast::Bench bench() const {
         abreast::Bench b{};

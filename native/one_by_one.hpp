@@ -49,6 +49,15 @@ class Rounds {
     // -ln of the density at y of what was forecast; NaN where the forecast is a number.
     virtual double log_loss(double) { return NaN; }
 
+    // Fleets let many states take turns in the same arrays: forget the look at the last one, then
+    // look at a vector of all features; no Python runs.  NaN where it does not fit.
+    virtual void forget() {}
+    virtual double look_row(Row) { return NaN; }
+
+    // How many ends there are about a forecast, and those about the one just made.
+    virtual Size ends() const { return 0; }
+    virtual void issue(Row) {}
+
     // Whether the round was learned; if not, nothing has changed and a closer look is needed.
     virtual bool learn_pair(PyObject* x, PyObject* y) {
         double value;

@@ -41,6 +41,8 @@ class Weights {
         return g_;
     }
 
+    void forget() { round_ = NaN; }
+
     bool takes(double y) const {
         return std::fabs(y) <= largest_ && (!binary_ || y == 0.0 || y == 1.0);
     }
@@ -169,14 +171,21 @@ class AutoRounds : public Rounds {
     // What a forecast has just looked at is looked at no more.
     double look(PyObject* given) override {
         if (!measured(given)) return NaN;
-        Row x{x_.data(), Size(x_.size())};
-        if (looked(x)) return weights_.forecast();
-        g_ = NaN;
-        if (grid::look(fixed_, fixed_work_, moving_, moving_work_, x, seen_, weights_.said()) ==
-            layout::OK)
-            g_ = weights_.forecast();
-        return g_;
+        return looked({x_.data(), Size(x_.size())}) ? weights_.forecast() : said();
     }
+
+    // Features that are not 0 for the first time get their unit.
+    double look_row(Row row) override {
+        if (row.n != scale_.n) return NaN;
+        x_[0] = constant_;
+        for (Size k = 0; k < row.n; ++k) {
+            if (scale_[k] == 0.0) scale_[k] = std::fabs(row[k]);
+            x_[std::size_t(k) + 1] = scale_[k] > 0.0 ? row[k] / scale_[k] : row[k];
+        }
+        return said();
+    }
+
+    void forget() override { g_ = NaN, weights_.forget(); }
 
     bool takes(double y) override { return weights_.takes(y); }
 
@@ -187,6 +196,16 @@ class AutoRounds : public Rounds {
     }
 
   private:
+    // What all cores and then the pool say of x_.
+    double said() {
+        Row x{x_.data(), Size(x_.size())};
+        g_ = NaN;
+        if (grid::look(fixed_, fixed_work_, moving_, moving_work_, x, seen_, weights_.said()) ==
+            layout::OK)
+            g_ = weights_.forecast();
+        return g_;
+    }
+
     // x in its units, behind the constant feature; false where Python must look at it.
     bool measured(PyObject* given) {
         Strided row;

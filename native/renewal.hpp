@@ -57,6 +57,12 @@ class RenewedRounds : public Rounds {
     bool takes(double y) override { return now_->takes(y); }
     void settle(double y) override { now_->settle(y); }
     double log_loss(double y) override { return now_->log_loss(y); }
+    void forget() override {
+        if (now_) now_->forget();
+    }
+    double look_row(Row x) override { return now_ ? now_->look_row(x) : NaN; }
+    Size ends() const override { return now_ ? now_->ends() : 0; }
+    void issue(Row ends) override { now_->issue(ends); }
 
   private:
     nanobind::object kept_;

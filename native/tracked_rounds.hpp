@@ -27,6 +27,18 @@ class TrackedRounds : public Rounds {
         return g_ = free ? learner_->look(x) : NaN;
     }
 
+    // A file may have been changed: windows that end nowhere are no place to write to.
+    double look_row(Row x) override {
+        for (Size c = 0; c < ring_.rows; ++c) {
+            double place = ring_(c, tracker::PLACE);
+            if (!(place >= 0.0 && place < double(tracker::LONG))) return g_ = NaN;
+        }
+        return g_ = learner_->look_row(x);
+    }
+    void forget() override { learner_->forget(); }
+    Size ends() const override { return book_.rows; }
+    void issue(Row ends) override { tracker::issue(scale_, track_, book_, g_, root(), ends); }
+
     bool takes(double y) override {
         return learner_->takes(y) && tracker::fits(scale_, y - g_, root());
     }

@@ -32,8 +32,6 @@ LEARNERS = {
 LOOSE = {
     "logistic": lambda: nr.MAPLogistic(0.5),
     "callable": lambda: nr.AAR(drift=lambda t: 1.0 / t),
-    "hinted": lambda: nr.AAR(hint="midrange"),
-    "fading": lambda: nr.Ridge(2.0, discount=0.9),
     "auto": nr.Auto,
     "pool": lambda: nr.AggregatingAlgorithm([nr.AAR(), nr.Ridge(2.0)], outcome_range=(-1, 2)),
 }

@@ -26,9 +26,16 @@ def taught(keys: int = 2500, n: int = 3, kind=nr.AAR) -> nr.Fleet:
     return fleet
 
 
-@pytest.mark.parametrize("keys", [1, BLOCK, 2 * BLOCK + 5])
-def test_a_file_goes_on(tmp_path, keys) -> None:
-    fleet, path = taught(keys), tmp_path / "fleet.nr"
+def banded() -> nr.Intervals:
+    return nr.Intervals(nr.AAR(), 0.8)
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind"),
+    [(1, nr.AAR), (BLOCK, nr.AAR), (2 * BLOCK + 5, nr.AAR), (3, banded), (BLOCK + 5, banded)],
+)
+def test_a_file_goes_on(tmp_path, keys, kind) -> None:
+    fleet, path = taught(keys, kind=kind), tmp_path / "fleet.nr"
     fleet.save(path)
     before = path.read_bytes()
     assert before == fleet.to_bytes()
@@ -54,10 +61,11 @@ def test_named_texts_and_empty(tmp_path) -> None:
     assert again.round([""], row, [1.0]) == fleet.round([""], row, [1.0])
 
 
-def test_every_changed_byte_is_seen() -> None:
-    data = taught(3).to_bytes()
+@pytest.mark.parametrize(("kind", "places"), [(nr.AAR, 300), (banded, 40)])
+def test_every_changed_byte_is_seen(kind, places) -> None:
+    data = taught(3, kind=kind).to_bytes()
     rng = np.random.default_rng(1)
-    for at in [*range(40), *rng.integers(0, len(data), 300).tolist(), len(data) - 1]:
+    for at in [*range(40), *rng.integers(0, len(data), places).tolist(), len(data) - 1]:
         wrong = bytearray(data)
         wrong[at] ^= 1 << int(rng.integers(8))
         with pytest.raises(SnapshotError):

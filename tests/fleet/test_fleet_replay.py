@@ -112,5 +112,5 @@ def test_refusals(tmp_path) -> None:
     frame = sales(20)
     frame.loc[3, "shop"] = None
     frame.to_csv(tmp_path / "sales.csv", index=False)
-    with pytest.raises(SourceError, match="line 5 has no 'shop'"):
+    with pytest.raises(SourceError, match="line 5, column 'shop': the value is missing"):
         fleet.replay(tmp_path / "sales.csv", key="shop", target="units")

@@ -17,6 +17,7 @@ import numpy as np
 from noregret import report as reports
 from noregret.cli import contest, show
 from noregret.cli.apart import keep_apart
+from noregret.cli.intervals import ends_as_columns
 from noregret.cli.lock import locked
 from noregret.cli.notes import notes
 from noregret.cli.output import Mark, Output, Written, named, open_output
@@ -30,7 +31,7 @@ from noregret.running.summary import Summary, summarise
 from noregret.sources import Source
 from noregret.sources.block import Reading
 from noregret.sources.encoding import Encoding, Piece
-from noregret.types import Json
+from noregret.types import Json, Vector
 
 if TYPE_CHECKING:
     from noregret.cli.state import Saving
@@ -289,7 +290,7 @@ class Session:
         if len(played) == 1:
             names = SERIES if self.encoding.series else COLUMNS
             said = {name: getattr(played[0], name) for name in names}
-            ends = {} if self.encoding.series else _ends(self.players[0].coverages, played[0])
+            ends = self._ends(self.players[0], played[0]) if not self.encoding.series else {}
             columns |= {"forecast": said.pop("forecast")} | ends | said
         else:
             for player, one in zip(self.players, played):
@@ -297,9 +298,13 @@ class Session:
                     f"{player.name} forecast": one.forecast,
                     f"{player.name} loss": one.loss,
                 }
-                ends = _ends(player.coverages, one) if self.intervals else {}
+                ends = self._ends(player, one) if self.intervals else {}
                 columns |= {f"{player.name} {name}": end for name, end in ends.items()}
         output.write(columns)
+
+    @staticmethod
+    def _ends(player: Player, played: Played) -> dict[str, Vector]:
+        return ends_as_columns(player.coverages, played.pairs())
 
     def _about(self) -> dict[str, str]:
         """What was run, for the top of a report."""
@@ -399,15 +404,6 @@ class Session:
             each.append(one.to_dict() | {"certificates": proved})
         result = each[0] if len(each) == 1 else {"learners": each} if each else {"rows": 0}
         return result | {"notes": said}
-
-
-def _ends(coverages: list[float], played: Played) -> dict[str, Written]:
-    """The intervals as columns; those of several coverages have their percentage in the name."""
-    found: dict[str, Written] = {}
-    for coverage, (low, high) in zip(coverages, played.pairs()):
-        tag = f"_{100 * coverage:g}" if len(coverages) > 1 else ""
-        found |= {f"low{tag}": low, f"high{tag}": high}
-    return found
 
 
 def _device(place: str) -> bool:

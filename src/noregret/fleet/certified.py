@@ -7,6 +7,7 @@ so the fleet's loss is bounded by their sums.  The fleet is compared with a best
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,9 @@ import numpy.typing as npt
 from noregret._native.fleet import BLOCK
 from noregret.certificates import Assumption, Certificate, rounding
 from noregret.errors import InputError, abbreviated, suggestion
+from noregret.fleet.desks import main_of
 from noregret.fleet.keys import Keys
+from noregret.fleet.laid import Laid
 from noregret.fleet.loose import Loose
 from noregret.fleet.packed import Packed
 from noregret.fleet.packing import drift_of
@@ -29,6 +32,7 @@ from noregret.types import Integers, Vector
 __all__ = ["Certificates", "certified"]
 
 COLUMNS = ("rounds", "loss", "comparator", "bound", "slack")
+OWN = re.compile(r": coverage [\d.]+ of T rounds|; here \d+ switch(es)?")  # of one key alone
 ARRAYS = ("rounds", "loss", "comparator", "bound", "allowance", "holds")
 
 
@@ -98,7 +102,7 @@ class Certificates:
         bounds = np.where(np.isnan(self.bound), 0.0, self.bound)
         size = math.fsum(np.abs(self.loss)) + math.fsum(np.abs(bounds))
         return Certificate.of(
-            name=f"{self.name}, summed over {count} keys",
+            name=f"{self.name}, summed over {count} {'key' if count == 1 else 'keys'}",
             kind=self.kind,  # type: ignore[arg-type]  # as a certificate has it
             rounds=int(self.rounds.sum()),
             loss=math.fsum(self.loss),
@@ -110,14 +114,20 @@ class Certificates:
         )
 
 
-def certified(store: Packed | Loose, keys: Keys, where: Integers, *, audit: bool) -> Certificates:
-    """The main certificate of every slot."""
-    every = _audited(store, where) if audit or isinstance(store, Loose) else _booked(store, where)
+def certified(
+    store: Packed | Laid | Loose, keys: Keys, where: Integers, *, audit: bool, inside: bool
+) -> Certificates:
+    """The main certificate of every slot, or of the learner inside."""
+    every = _audited(store, where, inside=inside)
+    if not audit and isinstance(store, Packed):
+        every = _booked(store, where)
+    elif not audit and isinstance(store, Laid):
+        every = (main_of(store.state(slot), inside=inside) for slot in where.tolist())
     lines, name, kind, statement = [], "nothing", "report", ""
     for c in every:
         bound = math.nan if c.bound is None else c.bound
         lines.append((c.rounds, c.loss, c.comparator, bound, c.allowance, c.holds))
-        name, kind, statement = c.name, c.kind, c.statement
+        name, kind, statement = c.name, c.kind, OWN.sub("", c.statement)
     if getattr(store, "priors", None) is not None:
         statement = statement.replace("a|w|^2", "(w - m)'P(w - m)").replace("X'X/a", "X'X/P")
         statement += (
@@ -130,9 +140,12 @@ def certified(store: Packed | Loose, keys: Keys, where: Integers, *, audit: bool
     return Certificates(name, kind, statement, named, **arrays)
 
 
-def _audited(store: Packed | Loose, where: Integers) -> Iterator[Certificate]:
+def _audited(
+    store: Packed | Laid | Loose, where: Integers, *, inside: bool
+) -> Iterator[Certificate]:
     for slot in where.tolist():
-        yield store.learner(slot).certificate()
+        learner = store.learner(slot)
+        yield (learner.learner_ if inside else learner).certificate()
 
 
 def _booked(store: Packed, where: Integers) -> Iterator[Certificate]:

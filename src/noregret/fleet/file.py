@@ -29,11 +29,12 @@ from noregret._native.fleet import BLOCK
 from noregret.errors import NoRegretError, SnapshotError
 from noregret.fleet.fleet import Fleet
 from noregret.fleet.keys import Keys, index_for
+from noregret.fleet.laid import Laid
 from noregret.fleet.loose import Loose
 from noregret.fleet.packed import Packed
 from noregret.fleet.prior import Prior
 from noregret.fleet.priors import Priors
-from noregret.gaussian.stream import Stream
+from noregret.fleet.slots import SlotStore
 from noregret.snapshot import files
 from noregret.snapshot.header import parsed, written
 from noregret.types import Integers, Matrix, Vector
@@ -93,22 +94,22 @@ def _stored_keys(keys: Keys) -> tuple[bytes, bool]:
 
 
 def _packed(fleet: Fleet, where: Integers) -> tuple[Iterator[bytes], int, dict[str, Any]]:
-    store, learner = fleet._store, fleet._new()
-    assert isinstance(store, Packed)
+    store = fleet._store
+    assert isinstance(store, SlotStore)
     packing = store.packing
-    if packing is not None:
-        learner._accept(Stream.start(store.plan, packing.space))
+    learner = fleet._new() if packing is None else store.empty_learner()
     wide = 0 if packing is None else packing.wide
     blocks = (where[k : k + BLOCK] for k in range(0, len(where), BLOCK))
     return (
         (store.take(block).astype("<f8", copy=False).tobytes() for block in blocks),
         8 * wide * len(where),
         {
+            "version": 1 if isinstance(store, Packed) else 2,
             "learner": b64encode(learner.to_bytes()).decode(),
             "settled": packing is not None,
-            "peak": store.peak,
+            "peak": store.peak if isinstance(store, Packed) else 0.0,
             "extra": list(packing.extra) if packing is not None else [],
-            "priors": _stored_priors(store.priors),
+            "priors": _stored_priors(getattr(store, "priors", None)),
         },
     )
 
@@ -194,7 +195,7 @@ def _read(data: memoryview, own: Callable[[Matrix], Matrix], *, verify: bool) ->
     if length > len(data) - 16:
         raise _damaged(f"its header claims {length} bytes of {len(data)}")
     schema = parsed(bytes(data[16 : 16 + length]))
-    if set(schema) != FIELDS or schema["version"] != 1:
+    if set(schema) != FIELDS or schema["version"] not in (1, 2):
         raise _damaged("its header has other fields, or it is of a later release")
     count, size = _counts(schema["keys"])
     rows = _counts([schema["rows"], 0])[0]
@@ -228,15 +229,17 @@ def _fleet(
         if fleet._index.size() != count:
             raise _damaged("two of its keys are the same")
     store = fleet._store
-    if isinstance(store, Loose):
+    if isinstance(store, Loose) or (isinstance(store, Laid) and schema["version"] == 1):
         return _with_models(fleet, store, count, body)
+    assert isinstance(store, SlotStore)
     if mark is not None:
         extra = tuple(int(k) for k in schema["extra"])
         store.repack(store.packing_of(mark.space, extra))
-        assert store.packing is not None
-        store.peak = float(schema["peak"])
+        if isinstance(store, Packed):
+            store.peak = float(schema["peak"])
         rows = np.frombuffer(body, "<f8").reshape(count, store.packing.wide)
-        if store.priors is not None:
+        if isinstance(store, Packed) and store.priors is not None:
+            assert store.packing is not None
             _restore_priors(store.priors, schema["priors"], store.packing.features)
             _check_versions(rows[:, -2], len(store.priors.known))
         whole = count - count % BLOCK
@@ -251,16 +254,16 @@ def _fleet(
     return fleet
 
 
-def _with_models(fleet: Fleet, store: Loose, count: int, body: memoryview) -> Fleet:
+def _with_models(fleet: Fleet, store: Loose | Laid, count: int, body: memoryview) -> Fleet:
     lengths = np.frombuffer(body, "<i8", count)
     times = np.frombuffer(body, "<f8", count, offset=8 * count)
     if (lengths < 0).any() or 16 * count + int(lengths.sum()) != len(body):
         raise _damaged("its learners have other lengths")
     ends = accumulate([16 * count, *lengths.tolist()])
-    store.reserve(count)
     for slot, (start, end) in enumerate(pairwise(ends)):
-        model = snapshot.from_bytes(bytes(body[start:end]))
-        store.put(slot, store.fits(model, slot), float(times[slot]))
+        state = store.fits(snapshot.from_bytes(bytes(body[start:end])), slot)
+        store.reserve(count)
+        store.put(slot, state, float(times[slot]))
     return fleet
 
 

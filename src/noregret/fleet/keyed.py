@@ -10,11 +10,14 @@ import numpy as np
 
 from noregret._native.fleet import Texts
 from noregret.errors import InputError, abbreviated
+from noregret.fleet.desks import has_desk
 from noregret.fleet.keys import Index, Keys, read_keys, settled
+from noregret.fleet.laid import Laid
 from noregret.fleet.loose import Loose
 from noregret.fleet.packed import Packed, plan_of
 from noregret.fleet.packing import drift_of
 from noregret.fleet.priors import Priors
+from noregret.fleet.slots import SlotStore
 from noregret.gaussian.stream import Plan
 from noregret.learner.locks import new_lock
 from noregret.learner.saving import ours
@@ -49,7 +52,11 @@ class Keyed:
         workers, like = _threads(threads), self.learner
         priors = _priors(prior, plan)
         # The same calls, whatever it is.
-        self._store: Any = Loose(like) if plan is None else Packed(like, plan, workers, priors)
+        self._store: Any = Loose(like)
+        if plan is not None:
+            self._store = Packed(like, plan, workers, priors)
+        elif has_desk(like):
+            self._store = Laid(like, workers)
 
     def _new(self) -> Any:
         """A learner that has learned nothing."""
@@ -77,7 +84,7 @@ class Keyed:
     @property
     def compiled(self) -> bool:
         """Whether states are in compiled arrays, and not objects in a plain loop."""
-        return isinstance(self._store, Packed)
+        return isinstance(self._store, SlotStore)
 
     def __len__(self) -> int:
         return 0 if self._index is None else self._index.size()

@@ -9,9 +9,9 @@ import numpy as np
 
 from noregret.errors import InputError, NoRegretError
 from noregret.inputs.values import as_frame, table
-from noregret.types import Integers, Outcomes, Table, Vector
+from noregret.types import Integers, Matrix, Outcomes, Table, Vector
 
-__all__ = ["Loose"]
+__all__ = ["Loose", "rows_of"]
 
 
 class Loose:
@@ -32,7 +32,7 @@ class Loose:
 
     def read(self, X: Table, y: Outcomes) -> tuple[None, list[Any], list[Any]]:
         """Rows as learners take them one by one, and their outcomes."""
-        rows = _rows(X)
+        rows = rows_of(X)
         ys = list(y.tolist() if hasattr(y, "tolist") else y)  # type: ignore[arg-type]
         if len(ys) != len(rows):
             raise InputError(
@@ -42,7 +42,7 @@ class Loose:
 
     def known(self, X: Table) -> tuple[list[Any], None]:
         """Rows as learners take them."""
-        return _rows(X), None
+        return rows_of(X), None
 
     def settle(self, space: None) -> None:
         """Nothing: every learner has its own features."""
@@ -66,8 +66,15 @@ class Loose:
 
     # Rounds ---------------------------------------------------------------------------------
 
-    def learn(self, where: Integers, rows: list[Any], ys: list[Any], now: float) -> Vector:
-        """Forecast and learn every row; all of them or none."""
+    def learn(
+        self,
+        where: Integers,
+        rows: list[Any],
+        ys: list[Any],
+        now: float,
+        ends: Matrix | None = None,
+    ) -> Vector:
+        """Forecast and learn every row, and say its ends; all of them or none."""
         marks: dict[int, Any] = {}
         forecasts = []
         try:
@@ -76,6 +83,8 @@ class Loose:
                 if slot not in marks:
                     marks[slot] = None if self.learners[slot] is None else learner._mark()
                 forecasts.append(learner.predict_one(rows[t]))
+                if ends is not None:
+                    ends[t] = learner._ends(rows[t])[1]
                 learner.learn_one(rows[t], ys[t])
                 self.learners[slot] = learner
         except BaseException as wrong:
@@ -91,10 +100,18 @@ class Loose:
             self.times[slot] = now
         return np.array(forecasts)
 
-    def predict(self, where: Integers, rows: list[Any], beyond: None) -> Vector:  # noqa: ARG002
-        """Forecast every row."""
+    def predict(
+        self,
+        where: Integers,
+        rows: list[Any],
+        beyond: None,  # noqa: ARG002  # as other stores have it
+        ends: Matrix | None = None,
+    ) -> Vector:
+        """Forecast every row, and say its ends."""
         pairs = zip(where.tolist(), rows, strict=True)
         found = [((self.learners[s] if s >= 0 else None) or self.new(), row) for s, row in pairs]
+        for t, (learner, row) in enumerate(found if ends is not None else ()):
+            ends[t] = learner._ends(row)[1]  # type: ignore[index]  # shown above
         return np.array([learner.predict_one(row) for learner, row in found])
 
     # States ---------------------------------------------------------------------------------
@@ -135,7 +152,8 @@ def _plain(learner: Any) -> dict[str, object]:
     return {k: v for k, v in given if isinstance(v, str | float | int | None)}
 
 
-def _rows(X: Table) -> list[Any]:
+def rows_of(X: Table) -> list[Any]:
+    """Rows as learners take them one by one."""
     rows, names = table(as_frame(X))
     if names is None:
         return list(rows)

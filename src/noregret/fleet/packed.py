@@ -1,40 +1,26 @@
-"""Gaussian learners side by side in compiled arrays: one slot of numbers per key.
-
-Slots lie in blocks of 1,024, which never move: a fleet grows without copying what it has, and a
-file is opened by taking its pages for blocks.
-"""
+"""Gaussian learners side by side in compiled arrays: one slot of numbers per key."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from noregret._native import layout
 from noregret._native.fleet import BLOCK, LEARN, PREDICT, Slots
-from noregret.errors import FeatureError, InputError, MergeError, NumericalError
-from noregret.fleet.packing import Packing, Space, drift_of, state_of
+from noregret.errors import FeatureError, InputError, MergeError
+from noregret.fleet.packing import Packing, drift_of, state_of
 from noregret.fleet.priors import Priors
+from noregret.fleet.slots import NOTHING, OverflowsError, SlotStore, Space
 from noregret.gaussian.base import Gaussian
 from noregret.gaussian.stream import Plan, Stream
-from noregret.inputs.spaces import Names, Positions, space_for_table
-from noregret.inputs.values import outcome_table
-from noregret.types import Integers, Matrix, Outcomes, Table, Vector
+from noregret.inputs.spaces import Positions, space_for_table
+from noregret.types import Integers, Matrix, Table, Vector
 
-__all__ = ["OverflowsError", "Packed", "plan_of"]
+__all__ = ["Packed", "plan_of"]
 
 CALM = 2.0**200
 """No look at features, outcomes and priors up to here can overflow: |v| <= |x|/sqrt(a), |z|^2 <=
 sum y^2, P <= S I.  A call with larger ones keeps what it changes until it is done."""
-NOTHING: Vector = np.zeros(0)
 ROWS = 1 << 14  # slots that are looked at together
-TOGETHER = 64  # blocks that are made at once: the system gives large arrays large pages
-
-
-class OverflowsError(NumericalError):
-    """Some row's look does not fit in float64; `row` says which."""
-
-    row = -1
 
 
 def plan_of(learner: object) -> Plan | None:
@@ -47,33 +33,30 @@ def plan_of(learner: object) -> Plan | None:
     return plan if plain and still else None
 
 
-class Packed:
+class Packed(SlotStore):
     """The states of a fleet of Gaussian learners, by slot."""
 
-    __slots__ = ("blocks", "like", "packing", "peak", "plan", "priors", "slots", "threads")
+    __slots__ = ("peak", "plan", "priors")
+
+    packing: Packing | None
+    slots: Slots
 
     def __init__(
         self, like: Gaussian, plan: Plan, threads: int, priors: Priors | None = None
     ) -> None:
-        self.like, self.plan, self.threads, self.priors = like, plan, threads, priors
-        self.packing: Packing | None = None
-        self.slots: Slots = None  # type: ignore[assignment]  # until there is a packing
-        self.blocks: list[Matrix] = []
+        super().__init__(like, threads)
+        self.plan, self.priors = plan, priors
         self.peak = max(plan.prior_precision, 1.0 / plan.prior_precision, drift_of(plan))
 
-    # Rows -----------------------------------------------------------------------------------
+    def packing_of(self, space: Space, extra: tuple[int, ...] = ()) -> Packing:
+        """A packing of this plan."""
+        return Packing.of(self.plan, space, extra, versions=self.priors is not None)
 
-    def read(self, X: Table, y: Outcomes) -> tuple[Space, Matrix, Vector]:
-        """The features and outcomes of a call, checked, and the space that knows them all."""
-        if self.packing is None:
-            space, read = space_for_table(X)
-            xs = read.rows
-        else:
-            xs, space, _ = self.packing.space.encode_rows(X)
-        ys, scalar = outcome_table(y, len(xs))
-        if not scalar:
-            raise InputError(f"y has shape {ys.shape}: a fleet takes one outcome per row")
-        return space, np.ascontiguousarray(xs), np.ascontiguousarray(ys[:, 0])
+    def slots_of(self, packing: Packing) -> Slots:
+        """An empty store of such slots."""
+        return packing.slots()
+
+    # Rows -----------------------------------------------------------------------------------
 
     def known(self, X: Table) -> tuple[Matrix, Vector]:
         """The known features of rows to forecast, and how long the new part of each is."""
@@ -84,55 +67,18 @@ class Packed:
     def settle(self, space: Space) -> None:
         """Let slots have this space, larger ones than before if it has grown."""
         old = self.packing
-        if old is None or old.space is not space:
-            if self.priors and old is not None and self.priors.known:
-                raise FeatureError(
-                    'a feature is new, but with prior="fleet" the features stay as they begin'
-                )
-            self.repack(self.packing_of(space, old.extra if old else ()))
-
-    def packing_of(self, space: Space, extra: tuple[int, ...] = ()) -> Packing:
-        """A packing of this plan."""
-        return Packing.of(self.plan, space, extra, versions=self.priors is not None)
-
-    def repack(self, packing: Packing) -> None:
-        """Move all slots into a wider packing."""
-        slots, old, blocks = packing.slots(), self.packing, []
-        for block in self.blocks:
-            assert old is not None
-            blocks.append(packing.moved(block, old))
-            slots.add(blocks[-1])
-        self.packing, self.slots, self.blocks = packing, slots, blocks
-
-    def mark(self) -> tuple[Any, ...]:
-        """What `settle` may change, for `back`."""
-        return self.packing, self.slots, self.blocks
-
-    def back(self, mark: tuple[Any, ...]) -> None:
-        """Go back to a mark."""
-        self.packing, self.slots, self.blocks = mark
+        grows = old is not None and old.space is not space
+        if grows and self.priors and self.priors.known:
+            raise FeatureError(
+                'a feature is new, but with prior="fleet" the features stay as they begin'
+            )
+        super().settle(space)
 
     def clear(self, where: Integers) -> None:
         """Let slots be those of new learners."""
-        self.slots.clear(where)
+        super().clear(where)
         if self.priors is not None:
             self.set_versions(where, np.full(len(where), -1.0))
-
-    def reserve(self, count: int) -> None:
-        """Have room for so many slots."""
-        assert self.packing is not None
-        fresh = self.packing.packed(self.packing.fresh, 0.0)
-        while len(self.blocks) * BLOCK < count:
-            lacking = -(-count // BLOCK) - len(self.blocks)
-            arena = np.empty((min(lacking, TOGETHER), BLOCK, self.packing.wide))
-            arena[:] = fresh
-            for block in arena:
-                self.attach(block)
-
-    def attach(self, block: Matrix) -> None:
-        """Take a block of slots as it is."""
-        self.slots.add(block)
-        self.blocks.append(block)
 
     # Rounds ---------------------------------------------------------------------------------
 
@@ -195,22 +141,16 @@ class Packed:
 
     # States ---------------------------------------------------------------------------------
 
-    def take(self, where: Integers) -> Matrix:
-        """The numbers of some slots."""
-        assert self.packing is not None
-        rows = np.empty((len(where), self.packing.wide))
-        self.slots.take(np.ascontiguousarray(where), rows)
-        return rows
-
-    def seen(self, where: Integers) -> Vector:
-        """When each slot learned last."""
-        return self.take(where)[:, -1] if where.size else NOTHING
-
     def learner(self, slot: int) -> Gaussian:
         """An ordinary learner in the state of a slot."""
         assert self.packing is not None
-        learner = type(self.like)(**self.like.get_params(deep=False))
-        learner._accept(self.packing.stream(self.take(np.array([slot]))[0]))
+        learner: Gaussian = self.state_learner(self.packing.stream(self.take(np.array([slot]))[0]))
+        return learner
+
+    def empty_learner(self) -> Gaussian:
+        """A learner that has learned nothing and knows the features, for a file."""
+        assert self.packing is not None
+        learner: Gaussian = self.state_learner(Stream.start(self.plan, self.packing.space))
         return learner
 
     def fits(self, learner: Gaussian, name: object) -> Stream:
@@ -242,54 +182,17 @@ class Packed:
 
     # Other stores ---------------------------------------------------------------------------
 
-    def joint(self, other: Any) -> Space:
-        """The space of both; slots have it from now on."""
-        mine = other if self.packing is None else self.packing.space
-        if mine != other:
-            if not isinstance(mine, Names) or not isinstance(other, Names):
-                raise FeatureError(
-                    f"the features differ: {_spoken(mine)} here, {_spoken(other)} there"
-                )
-            one, two = list(mine.slots), list(other.slots)
-            if one[: len(two)] != two[: len(one)]:
-                raise FeatureError(
-                    f"the features came in other orders: {one[:5]} ... here, {two[:5]} ... there"
-                )
-            mine = mine if len(one) >= len(two) else other
-        self.settle(mine)
-        return mine
-
-    def joint_with(self, other: Packed) -> None:
-        """Let slots have the features of another store too."""
-        if other.packing is not None:
-            self.joint(other.packing.space)
-
-    def insert(self, at: Integers, other: Packed, which: Integers) -> None:
+    def insert(
+        self, at: Integers, other: Packed, which: Integers, priors: Integers | None = None
+    ) -> None:
         """Copy slots of another store into slots of this one."""
         if (self.priors is None) != (other.priors is None):
             raise MergeError('one fleet has prior="fleet", the other has not')
         self.joint_with(other)
-        assert self.packing is not None
-        assert other.packing is not None
-        places = None if self.priors is None else self.priors.adopt(other.priors)
-        extra = tuple(sorted({*self.packing.extra, *other.packing.extra}))
-        if extra != self.packing.extra:
-            self.repack(self.packing_of(self.packing.space, extra))
+        if self.priors is not None:
+            priors = self.priors.adopt(other.priors)
         self.peak = max(self.peak, other.peak)
-        self.reserve(int(at.max(initial=-1)) + 1)
-        for start in range(0, len(at), BLOCK):
-            rows = other.take(which[start : start + BLOCK])
-            if self.packing.wide != other.packing.wide:
-                rows = self.packing.moved(rows, other.packing)
-            if places is not None:
-                rows[:, -2] = places[rows[:, -2].astype(np.int64)]
-            self.slots.put(np.ascontiguousarray(at[start : start + BLOCK]), rows)
-
-
-def _spoken(space: Space) -> str:
-    if isinstance(space, Names):
-        return f"the names {list(space.slots)[:5]}"
-    return f"{space.size} by position"
+        super().insert(at, other, which, priors)
 
 
 def _peak(values: Matrix) -> float:

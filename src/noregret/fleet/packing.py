@@ -19,13 +19,11 @@ import numpy as np
 from noregret._native import layout
 from noregret._native.fleet import Slots
 from noregret._native.layout import AT, PASSED, ROOTED
+from noregret.fleet.slots import Space
 from noregret.gaussian.stream import Plan, Stream
-from noregret.inputs.spaces import Names, Positions
 from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["Packing", "Space", "drift_of", "state_of"]
-
-Space = Positions | Names
+__all__ = ["Packing", "booked", "drift_of", "state_of", "triangle"]
 
 
 def state_of(stream: Stream) -> Vector:
@@ -53,9 +51,9 @@ class Packing:
         """The packing of a plan, with room for more numbers of the ledger."""
         fresh = state_of(Stream.start(plan, space))
         n = space.size + plan.intercept
-        places = [*_triangle(n, drifts=_drifts(plan))]
+        places = [*triangle(n, drifts=_drifts(plan))]
         ledger = n * (n + 1)
-        kept = sorted({*_booked(plan), *extra})
+        kept = sorted({*booked(plan.rule.code, drifts=_drifts(plan)), *extra})
         runs: list[list[int]] = []
         at = 0
         for to, length in [*places, *((ledger + k, 1) for k in kept)]:
@@ -89,6 +87,10 @@ class Packing:
             self.runs.ravel(),
             self.wide,
         )
+
+    def blank(self) -> Vector:
+        """The slot of a learner that has learned nothing."""
+        return self.packed(self.fresh, 0.0)
 
     def packed(self, state: Vector, now: float, version: float = -1.0) -> Vector:
         """A state as a slot."""
@@ -160,7 +162,7 @@ def _drifts(plan: Plan) -> bool:
     return drift_of(plan) > 0.0
 
 
-def _triangle(n: int, *, drifts: bool) -> Iterator[tuple[int, int]]:
+def triangle(n: int, *, drifts: bool) -> Iterator[tuple[int, int]]:
     """Where the numbers of a core begin in each row of its factor, and how many they are."""
     if not drifts:  # [R z]
         yield from ((i * (n + 1) + i, n + 1 - i) for i in range(n))
@@ -169,9 +171,9 @@ def _triangle(n: int, *, drifts: bool) -> Iterator[tuple[int, int]]:
     yield n * n, n  # w
 
 
-def _booked(plan: Plan) -> Iterator[int]:
-    """Which numbers of its ledger a round of this plan may change."""
-    own_loss = plan.rule.code in (layout.BAYES, layout.STUDENT)
+def booked(rule: int, *, drifts: bool) -> Iterator[int]:
+    """Which numbers of its ledger a round by this rule may change."""
+    own_loss = rule in (layout.BAYES, layout.STUDENT)
     sums = [
         layout.LOSS,
         *range(layout.FIT, layout.WIDEST),
@@ -180,9 +182,9 @@ def _booked(plan: Plan) -> Iterator[int]:
         layout.CROSS,
     ]
     sums += [layout.SQUARE] if own_loss else []
-    sums += [] if _drifts(plan) else [layout.MARK, layout.WORST]
+    sums += [] if drifts else [layout.MARK, layout.WORST]
     for row in sums:
         yield from (2 * row, 2 * row + 1)
     yield from (2 * row for row in (layout.WIDEST, layout.LONGEST, layout.ROUNDS, layout.OUTCOMES))
-    if plan.rule.code == layout.STUDENT:  # see native/student.hpp
+    if rule == layout.STUDENT:  # see native/student.hpp
         yield from (2 * row + 1 for row in (layout.WIDEST, layout.LONGEST, layout.OUTCOMES))

@@ -23,10 +23,10 @@ from noregret.errors import InputError, NumericalError, abbreviated, suggestion
 from noregret.fleet.keys import Keys, read_keys
 from noregret.inputs.values import ReadTable, frame_names, outcome_table, table
 from noregret.sources import Source
-from noregret.sources.block import Reading
+from noregret.sources.block import Block, Reading
 from noregret.sources.encoding import Encoding
 from noregret.sources.prefetch import prefetch
-from noregret.types import Integers, Table, Vector
+from noregret.types import Integers, Matrix, Table, Vector
 
 if TYPE_CHECKING:
     from noregret.fleet.fleet import Fleet
@@ -81,8 +81,11 @@ def replay(
     return FleetReplay(rows, learned, loss, last if frame else None)
 
 
-def play(fleet: Fleet, part: Part) -> Vector:
-    """The forecasts of some rows; those that have an outcome are learned."""
+def play(fleet: Fleet, part: Part, bands: tuple[Matrix, Matrix] | None = None) -> Vector:
+    """The forecasts of some rows; those that have an outcome are learned.
+
+    `bands` is room for lower and upper ends of intervals, a column for each coverage.
+    """
     met = ~np.isnan(part.y)
     forecasts = np.empty(len(part.y))
     cuts = np.flatnonzero(np.diff(met)) + 1
@@ -91,10 +94,17 @@ def play(fleet: Fleet, part: Part) -> Vector:
             continue
         X = part.X if b - a == len(met) else _cut(part.X, a, b)
         try:
-            if met[a]:
-                forecasts[a:b] = fleet.round(part.keys[a:b], X, part.y[a:b])
+            keys, found = part.keys[a:b], None
+            if not met[a]:
+                forecasts[a:b] = fleet.predict(keys, X)
+                found = None if bands is None else fleet.intervals(keys, X)
+            elif bands is None:
+                forecasts[a:b] = fleet.round(keys, X, part.y[a:b])
             else:
-                forecasts[a:b] = fleet.predict(part.keys[a:b], X)
+                forecasts[a:b], found = fleet.round_intervals(keys, X, part.y[a:b])
+            if bands is not None and found is not None:
+                bands[0][a:b] = np.reshape(found.low, (b - a, -1))
+                bands[1][a:b] = np.reshape(found.high, (b - a, -1))
         except (InputError, NumericalError) as wrong:
             raise type(wrong)(
                 f"in rows {part.places[a]:,} to {part.places[b - 1]:,}, counted from the first "
@@ -181,12 +191,19 @@ def parts_of_source(
     for block in source.blocks(reading):
         if key not in block.columns:
             raise reading.fail(f"there is no column {key!r}{suggestion(key, reading.names)}")
-        keys = block.columns[key]
-        for piece in encoding.pieces(block, reading):
-            at = np.searchsorted(block.places, piece.places)
-            own = [keys[i] for i in at.tolist()]
-            if None in own:
-                place = int(piece.places[own.index(None)])
-                raise reading.fail(f"{reading.unit} {place:,} has no {key!r}: every row needs one")
-            yield Part(own, piece.frame, piece.y, piece.places)
+        named = _named(block, reading, key)
+        keys = named.columns[key]
+        for piece in encoding.pieces(named, reading):
+            at = np.searchsorted(named.places, piece.places)
+            yield Part([keys[i] for i in at.tolist()], piece.frame, piece.y, piece.places)
     encoding.finish(reading)
+
+
+def _named(block: Block, reading: Reading, key: str) -> Block:
+    """The rows that have a key; one without is a bad row."""
+    gaps = block.gaps(key)
+    if gaps is None:
+        return block
+    for place in block.places[gaps].tolist():
+        reading.skip(place, "the value is missing: every row needs its key", key)
+    return block.kept(~gaps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -36,14 +36,27 @@ def write_fleet(
     *,
     title: str,
     about: Mapping[str, str],
+    covered: Certificates | None = None,
+    said: Sequence[str] = (),
 ) -> None:
     """Write the page of a fleet as one HTML file that needs no network."""
-    text = fleet_page(table, recent, title=title, about=about)
+    text = fleet_page(table, recent, title=title, about=about, covered=covered, said=said)
     Path(path).write_bytes(text.encode("utf-8", "xmlcharrefreplace"))
 
 
-def fleet_page(table: Certificates, recent: Vector, *, title: str, about: Mapping[str, str]) -> str:
-    """The page as text; `recent` says of every key how its last rounds went, NaN if not known."""
+def fleet_page(
+    table: Certificates,
+    recent: Vector,
+    *,
+    title: str,
+    about: Mapping[str, str],
+    covered: Certificates | None = None,
+    said: Sequence[str] = (),
+) -> str:
+    """The page as text; `recent` says of every key how its last rounds went, NaN if not known.
+
+    `covered` are certificates of intervals, and `said` how often these covered, in words.
+    """
     total = table.total()
     sections = {("proof", "In total"): _total(total)}
     orders = {
@@ -54,6 +67,8 @@ def fleet_page(table: Certificates, recent: Vector, *, title: str, about: Mappin
     for key, head, lead in TABLES:
         body = _table(table, recent, orders[key][:SHOWN])
         sections[key, head] = section(key, head, lead, body)
+    if covered is not None:
+        sections["intervals", "Intervals"] = _covered(covered, said)
     run = f'<section id="run">{words.facts(about)}</section>'
     return frame_of(title, run, sections)
 
@@ -61,6 +76,22 @@ def fleet_page(table: Certificates, recent: Vector, *, title: str, about: Mappin
 def _total(total: Certificate) -> str:
     lead = "Losses, comparators and bounds add over keys: each has a best expert of its own."
     return section("proof", "All keys together", lead, words.certificate(total, opened=True))
+
+
+def _covered(covered: Certificates, said: Sequence[str]) -> str:
+    """How often intervals covered, what is proved of it, and the keys where it was least."""
+    share = 1.0 - covered.loss / np.maximum(covered.rounds, 1)
+    rows = [
+        f'<tr><th scope="row">{escape(str(covered.keys[i]))}</th>'
+        f"<td>{int(covered.rounds[i]):,}</td><td>{100 * share[i]:.1f} %</td></tr>"
+        for i in np.argsort(share, kind="stable")[:SHOWN].tolist()
+    ]
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("key", "rounds", "inside"))
+    body = "".join(f"<p>{escape(words_)}.</p>" for words_ in said)
+    body += words.certificate(covered.total(), opened=False)
+    body += f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    lead = "How often outcomes were inside, and the keys where they were least often."
+    return section("intervals", "Do intervals cover?", lead, body)
 
 
 def _table(table: Certificates, recent: Vector, order: Integers) -> str:

@@ -28,7 +28,7 @@ from noregret.running.player import Player
 from noregret.types import Json
 from noregret.wrappers.lagged import Lagged
 
-__all__ = ["Guarantee", "Interval", "Next", "Summary", "summarise", "when"]
+__all__ = ["Guarantee", "Interval", "Next", "Summary", "interval_of", "summarise", "when"]
 
 
 DAYS = {"15 min": 96, "30 min": 48, "1 h": 24, "1 day": 7}
@@ -202,7 +202,7 @@ def summarise(
         found.errors = [replace(one, name=names.get(one.name, one.name)) for one in found.errors]
     if isinstance(player.learner, Forecaster):
         _of_series(found, player.learner, player, strict=strict, told=told)
-    found.bands = [_counted(one) for one in player.covering if one.finite]
+    found.bands = [interval_of(one) for one in player.covering if one.finite]
     if found.bands:
         found.intervals = max(found.bands, key=lambda one: one.asked)
     if isinstance(player.learner, AutoClassifier) and player.rounds:
@@ -220,7 +220,8 @@ def summarise(
     return found
 
 
-def _counted(one: Covering) -> Interval:
+def interval_of(one: Covering) -> Interval:
+    """What came of intervals that were counted."""
     return Interval(one.asked, one.share, one.half_width, one.outcomes, one.worst)
 
 
