@@ -160,4 +160,8 @@ class Running:
 
     def certificates(self) -> list[Certificate]:
         """One for each horizon."""
-        return [ahead.certificate(self.experts, self.history) for ahead in self.aheads]
+        return [self.certificate(h) for h in range(1, self.horizon + 1)]
+
+    def certificate(self, h: int) -> Certificate:
+        """That of a horizon."""
+        return self.aheads[h - 1].certificate(self.experts, self.history)
