@@ -304,3 +304,113 @@ def test_a_target_whose_only_text_is_a_repeated_header_has_no_value(tmp_path: Pa
     path.write_text("a;t;y\n1;2024-03-01;NA\n2;2024-03-02;NA\na;t;y\n")
     assert noregret("run", path, "-y", "y", "--skip-bad", "1", "-m", "aar") == 2
     assert "the target 'y' has no value in any row" in capsys.readouterr().err
+
+
+# Months, quarters, names of months, the end of a day --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "first", "form"),
+    [
+        ("2016-{m:02d}", "2016-03-01", "period"),
+        ("{m}/2016", "2016-03-01", "period"),
+        ("2016M{m:02d}", "2016-03-01", "period"),
+        ("{b} 2016", "2016-03-01", "period"),
+        ("2016Q{q}", "2016-01-01", "period"),
+        ("Q{q}-2016", "2016-01-01", "period"),
+        ("15 {b} 2016", "2016-03-15", "named"),
+        ("{b} 15, 2016", "2016-03-15", "named"),
+        ("15-{b}-2016 1:45 PM", "2016-03-15T13:45", "named"),
+    ],
+)
+def test_months_and_quarters_are_times(written: str, first: str, form: str) -> None:
+    names = ("Jan", "Feb", "March", "Apr", "May", "June")
+    texts = [
+        written.format(m=m, b=name, q=1 + (m - 1) // 3) for m, name in enumerate(names, start=1)
+    ]
+    dates = dates_like(texts)
+    assert dates == Dates(form)
+    assert dates.read(texts[2]) == first
+
+
+@pytest.mark.parametrize("text", ["2016-13", "2016Q5", "Jan-16", "31 Feb 2016", "Mars 2016"])
+def test_what_is_no_month_is_no_time(text: str) -> None:
+    assert dates_like([text]) is None
+
+
+def test_numbers_are_no_months() -> None:
+    assert dates_like(["2016.01", "2016.02", "1.2016"]) is None
+
+
+def test_months_make_a_series(tmp_path: Path, capsys) -> None:
+    rows = "".join(f"{2016 + k // 12}-{k % 12 + 1:02d},{100 + k % 12}\n" for k in range(48))
+    (tmp_path / "m.csv").write_text("Month,Sales\n" + rows)
+    assert noregret("forecast", tmp_path / "m.csv", "--target", "Sales", "--steps", "2") == 0
+    text = capsys.readouterr().out
+    assert "every 1 month, no gaps" in text
+    assert "Next   2020-01-01" in text
+    assert "months and quarters are read as their first day" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("31.12.2024 24:00", "2025-01-01T00:00"),
+        ("28.02.2024 24:00:00", "2024-02-29T00:00:00"),
+        ("28.02.2024 24:01", None),
+    ],
+)
+def test_24_is_the_end_of_the_day(text: str, read: str | None) -> None:
+    assert Dates("dmY").read(text) == read
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_days_that_end_at_24(tmp_path: Path, capsys, monkeypatch, apart: bool) -> None:
+    monkeypatch.setenv("NOREGRET_MODEL", "auto")
+    monkeypatch.chdir(tmp_path)
+    rows = []
+    for k in range(24 * 20):
+        day, hour = np.datetime64("2024-02-01") + k // 24, k % 24 + 1
+        rows.append(f"{day}{';' if apart else ' '}{hour:02d}:00;{100 + hour}\n")
+    head = "Day;Hour;kW\n" if apart else "Time;kW\n"
+    Path("d.csv").write_text(head + "".join(rows))
+    assert noregret("run", "d.csv", "--target", "kW") == 0
+    text = capsys.readouterr().out
+    assert "480 rows, 2024-02-01 01:00 to 2024-02-21, every 1 h, no gaps" in text
+
+
+# Units at some numbers, and before them ---------------------------------------------------------
+
+
+def test_a_unit_that_only_some_numbers_have(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = [f"{1000 + k}.5 kW" if k % 5 == 0 else f"{1000 + k}.5" for k in range(100)]
+    text = "x,y\n" + "".join(f"{k % 7},{cell}\n" for k, cell in enumerate(cells))
+    assert rounds(csv_of(tmp_path, text))[2].tolist() == [1000.5 + k for k in range(100)]
+    Path("some.csv").write_text(text)
+    assert noregret("run", "some.csv", "--target", "y", "--state", "s.nr") == 0
+    assert "unit 'kW', which 20 of 100" in capsys.readouterr().out.replace("\n    ", " ")
+    Path("more.csv").write_text("x,y\n1,1200\n2,1201 kW\n")
+    assert noregret("run", "more.csv", "--state", "s.nr") == 0
+
+
+@pytest.mark.parametrize(("cell", "many"), [("12%", 10), ("7A", 10), ("3 errors", 1)])
+def test_other_units_at_some_numbers_are_refused(tmp_path: Path, cell: str, many: int) -> None:
+    cells = [cell if k < many else f"{0.5 + k}" for k in range(60)]
+    text = "x,y\n" + "".join(f"{k},{one}\n" for k, one in enumerate(reversed(cells)))
+    with pytest.raises(SourceError, match="in a column of numbers"):
+        rounds(csv_of(tmp_path, text))
+
+
+def test_currencies_come_before_numbers(tmp_path: Path) -> None:
+    text = "x,y\n" + "".join(f'{k},"-${1000 + k:,}.50"\n' for k in range(30))
+    assert rounds(csv_of(tmp_path, text))[2][:2].tolist() == [-1000.5, -1001.5]
+    text = "x,y\n" + "".join(f"{k},EUR {k}.25\n" for k in range(30))
+    assert rounds(csv_of(tmp_path, text))[2][:2].tolist() == [0.25, 1.25]
+
+
+def test_how_many_bad_rows_to_leave_out_is_said(tmp_path: Path, capsys) -> None:
+    text = "time,y\n" + hourly(30) + "Total,5\nMean,7\n"
+    (tmp_path / "t.csv").write_text(text)
+    assert noregret("run", tmp_path / "t.csv", "--target", "y", "--skip-bad", "1") == 2
+    assert "--skip-bad 2 leaves the row out" in capsys.readouterr().err

@@ -32,6 +32,7 @@ PASSING = frozenset(
         "format",
         "printed",
         "proofs",
+        "append",
     )
 )
 """Options that belong to one run: a state file does not remember them."""

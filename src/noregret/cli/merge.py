@@ -12,6 +12,7 @@ from noregret.cli.intervals import interval_option, percents, with_intervals
 from noregret.cli.options import (
     Options,
     Value,
+    append_option,
     as_json,
     columns,
     data_options,
@@ -52,6 +53,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 @interval_option
 @output_options
 @click.option("--state", metavar="FILE", help="Go on from this model file, and write it.")
+@append_option
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Value) -> int:

@@ -15,11 +15,17 @@ if TYPE_CHECKING:
 __all__ = ["notes"]
 
 ORDERS = {"dmY": "day first", "mdY": "month first", "Ymd": "year first"}
+PERIODS = {
+    "period": "months and quarters are read as their first day",
+    "named": "times are read with the month's name",
+}
 REMEDIES = {"times": " (--calendar)", "values differ": " (--text takes it)", "--drop": ""}
 
 
-def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
-    """One line for each thing that was decided or found."""
+def notes(
+    encoding: Encoding, reading: Reading, *, binary: bool, weekdays: bool = False
+) -> list[str]:
+    """One line for each thing that was decided or found; weekdays: no row is due on others."""
     lines = []
     for column, why in encoding.left_out.items():
         if why:
@@ -29,6 +35,8 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
     for column, style in reading.styles.items():
         if isinstance(style, Numbers) and style.unit:
             unit = f"numbers are read without their unit {style.unit!r}"
+            if style.partly:
+                unit += f", which {style.partly} have: the others are taken to be in it"
             lines.append(f"column {abbreviated(column)}: {unit}")
         elif isinstance(style, Numbers) and reading.declared.numbers is None:
             lines.append(f"column {abbreviated(column)}: numbers are read as {style.said}")
@@ -36,13 +44,17 @@ def notes(encoding: Encoding, reading: Reading, *, binary: bool) -> list[str]:
             how = ORDERS.get(style.form) or (
                 f"{style.form} from 1970" if style.form in EPOCHS else style.form
             )
-            words = reading.undecided(column) or f"times are read with {how}"
+            words = reading.undecided(column) or PERIODS.get(
+                style.form, f"times are read with {how}"
+            )
             lines.append(f"column {abbreviated(column)}: {words}")
     if encoding.apart is not None:
         lines.append(f"columns {encoding.apart} together are the time of a row (--time)")
     if encoding.labels is not None and encoding.labels.said:
         lines.append(encoding.labels.said)
     said = encoding.clock.said(series=encoding.series and not encoding.counted)
+    if weekdays:
+        said = [line for line in said if " in time (" not in line]  # weekends are no gaps
     if encoding.series:  # its lags count steps, and it counts missing ones itself
         said = [line.replace("; lags count rows", "") for line in said]
     lines += said

@@ -327,6 +327,11 @@ def forecaster(
     return found
 
 
+append_option = click.option(
+    "--append", is_flag=True, help="Add to the --out of the run before that --state is of."
+)
+
+
 def parameters_of(options: Options) -> dict[str, object]:
     """Take the parameters of a learner out of all options."""
     taken = {name: options.pop(name, None) for name in TAKEN}

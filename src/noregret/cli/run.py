@@ -8,6 +8,7 @@ from noregret.cli.grouped import Grouped
 from noregret.cli.intervals import percents, with_intervals
 from noregret.cli.options import (
     Value,
+    append_option,
     as_json,
     counted,
     data_options,
@@ -105,6 +106,7 @@ LABELS = "auto-classifier"  # the learner of labels, where none is given
     default=True,
     help="If another run uses --state: wait for its end, or stop.  [default: wait]",
 )
+@append_option
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Value) -> int:

@@ -37,7 +37,18 @@ def lines(
     if found.errors and found.errors[0].rmse == found.errors[0].rmse:
         yield ""
         yield from _errors(found)
+    if middle := list(_middle(found, steps)):
+        yield ""
+        yield from middle
     yield ""
+    yield "Save: --out preds.csv    Page: --report page.html    Proofs: --proofs"
+    if found.every and found.horizon == 1 and not found.binary and found.is_file:
+        steps = found.day or 12
+        yield from _wrapped(f"More steps: noregret forecast {data} --steps {steps}")
+
+
+def _middle(found: Summary, steps: int) -> Iterator[str]:
+    """Intervals, weights, what comes next, what is proved."""
     for one in found.bands or filter(None, [found.intervals]):
         yield from _wrapped(f"{one.words}; +-{number(one.half_width)} on average")
     if found.weights:
@@ -49,11 +60,6 @@ def lines(
         yield from _coming(found, SHOWN)
     if found.guarantee is not None:
         yield from _guarantee(found.guarantee, found)
-    yield ""
-    yield "Save: --out preds.csv    Page: --report page.html    Proofs: --proofs"
-    if found.every and found.horizon == 1 and not found.binary and found.is_file:
-        steps = found.day or 12
-        yield from _wrapped(f"More steps: noregret forecast {data} --steps {steps}")
 
 
 # What was read --------------------------------------------------------------------------------
@@ -66,7 +72,7 @@ def _read(found: Summary, notes: Sequence[str]) -> Iterator[str]:
     if found.first:
         parts.append(f"{found.first} to {found.last}")
     if found.every:
-        parts.append(f"every {found.every}")
+        parts.append(f"every {_step(found.every)}")
         parts.append(f"{count(found.gaps, 'step')} missing" if found.gaps else "no gaps")
     yield from _wrapped(f"{found.data}   {', '.join(parts)}")
     made = [", ".join(found.features[:8]) + (", ..." if len(found.features) > 8 else "")]
@@ -78,6 +84,17 @@ def _read(found: Summary, notes: Sequence[str]) -> Iterator[str]:
     yield from _wrapped(f"  target {found.target}{mean}   {what} {features}")
     for words in (*notes, *found.warnings):
         yield from _wrapped(f"  ! {words}", 4)
+
+
+def _step(every: str) -> str:
+    """The step between rows in words.
+
+    >>> _step("30 min"), _step("2 day"), _step("7 day")
+    ('30 min', '2 days', 'week')
+    """
+    if not every.endswith(" day") or every == "1 day":
+        return every
+    return "week" if every == "7 day" else f"{every}s"
 
 
 def _ranges(lags: Sequence[int]) -> str:
@@ -186,6 +203,8 @@ def _coming(found: Summary, shown: int) -> Iterator[str]:
         head = "Next " if k == 0 else "     "
         ends = f"   ({number(one.low)} to {number(one.high)})" if not one.held else ""
         ends = "   (no interval yet)" if one.low == -float("inf") else ends
+        ends = "" if one.low != one.low else ends
+        ends = f"   chance of {found.positive}" if found.binary else ends
         yield f"{head}  {one.time:<17}{number(one.forecast):>10}{ends}"
     if steps and steps[0].held:
         held = ", ".join(steps[0].held[:4]) + (", ..." if len(steps[0].held) > 4 else "")

@@ -153,6 +153,9 @@ class Session:
         self.quiet = False
         self.resumed = False  # whether a state was of this source
         self.mark: Mark | None = None  # where the output is that this run goes on with
+        self.earlier: Mark | None = None  # that of the run before, also over another file
+        self.append = False  # whether to add to that one
+        self.replaced = ""  # the output of the run before, if this one takes its place
         self.rows = 0  # of this run
         self.last = 0  # the line or row that was taken last
         self.settled: Settled | None = None  # where a run goes on that ends with rows ahead
@@ -170,12 +173,18 @@ class Session:
         wait: bool = True,
         report: str | None = None,
         quiet: bool = False,
+        append: bool = False,
         proofs: bool = False,
         as_json: bool = False,
     ) -> int:
         """Play the whole source; the exit code."""
         if quiet and as_json:
             raise ParameterError("--quiet prints nothing: leave it out, or --format json")
+        if append and (state is None or out in (None, "-")):
+            raise ParameterError(
+                "--append goes on with a file: give --out FILE, and --state, which knows its end"
+            )
+        self.append = append
         keep_apart(self.source, out=out, state=state, report=report)
         self.quiet = quiet
         if report is not None:
@@ -224,7 +233,9 @@ class Session:
             else:
                 from noregret.cli.kept import open_kept
 
-                output = open_kept(out, out_format, self.mark, resumed=self.resumed)
+                output = open_kept(
+                    out, out_format, self._mark(out), resumed=self.resumed or self.append
+                )
                 if self.source.live and output.resumed:
                     self.shift = self.last - self.source.headed
         try:
@@ -233,6 +244,15 @@ class Session:
         finally:
             with named(out):
                 output.close()
+
+    def _mark(self, out: str) -> Mark | None:
+        """Where the output is that this run goes on with; None: it begins one."""
+        before = self.earlier
+        if self.append and before is not None:
+            return before
+        if self.mark is None and before is not None and before["path"] == str(Path(out).resolve()):
+            self.replaced = out
+        return self.mark
 
     def _play(self, output: Output, out: str | None, saving: Saving | None) -> None:
         progress = show.Progress(quiet=self.quiet)
@@ -249,7 +269,7 @@ class Session:
                 if not self.rows:
                     time = None if self.encoding.counted else self.encoding.time
                     for player in self.players:
-                        player.begin(time)
+                        player.begin(time, piece)
                 with self.pace.taken(len(piece.y)):
                     played = [player.play(piece, self.reading) for player in self.players]
                     with named(out):
@@ -315,12 +335,20 @@ class Session:
         about["rows"] = f"{self.rows:,}"
         if reading.bad:
             about["left out"] = f"{reading.bad:,} bad {reading.unit}s, the first: {reading.first}"
-        if said := notes(self.encoding, reading, binary=self.players[0].binary):
+        if said := self._notes():
             about["notes"] = "\n".join(said)
         learners = [player.learner for player in self.players]
         ours = [one for one in learners if hasattr(one, "get_params")]
         about["learners"] = "\n".join(" ".join(repr(one).split()) for one in ours)
         return about
+
+    def _notes(self) -> list[str]:
+        """What a reader should know about the rows."""
+        first = self.players[0]
+        learner = first.learner
+        weekdays = isinstance(learner, Forecaster) and bool(self.rows or self.steps)
+        weekdays = weekdays and learner.facts().every == "weekday"
+        return notes(self.encoding, self.reading, binary=first.binary, weekdays=weekdays)
 
     def summary(self, player: Player) -> Summary:
         """What came of a learner's run."""
@@ -346,6 +374,9 @@ class Session:
                 replace(one, at=one.at if "+" in one.at else f"{one.at}+00:00")
                 for one in found.coming
             ]
+        labels = self.encoding.labels
+        if labels is not None and labels.one is not None:
+            found.positive = labels.one
         found.is_file = not self.source.live and not self.source.database
         return found
 
@@ -361,7 +392,12 @@ class Session:
             say(f"{reading.name}: no new rows")
             if not self.steps:
                 return
-        said = notes(self.encoding, reading, binary=first.binary)
+        said = self._notes()
+        if self.replaced and self.rows:
+            said.append(
+                f"{self.replaced} had the forecasts of the run before, and now has these: --append "
+                "adds to them"
+            )
         if not self.rows:
             said.insert(0, f"{reading.name}: no new rows")
         if reading.bad:

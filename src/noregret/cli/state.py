@@ -7,13 +7,14 @@ Python and a learner trained in Python can go on here.
 from __future__ import annotations
 
 import hashlib
+import sys
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from noregret import snapshot
 from noregret.cli.output import Mark, Output
-from noregret.errors import ParameterError, SnapshotError
+from noregret.errors import ParameterError, SnapshotError, abbreviated
 from noregret.forecasting.forecaster import Forecaster
 from noregret.running.player import Playable
 from noregret.snapshot import files
@@ -43,6 +44,8 @@ def recall(path: str, session: Session) -> bool:
     learner = snapshot.load(path)
     player = session.players[0]
     if isinstance(learner, Forecaster) and isinstance(player.learner, Forecaster):
+        if player.learner.every is None:
+            player.learner.every = learner.every
         player.learner.time = learner.time  # it was found, or is in the options of the run before
     if type(learner) is not type(player.learner) or _chosen(learner) != _chosen(player.learner):
         raise ParameterError(
@@ -98,15 +101,28 @@ def _go_on(path: str, session: Session, kept: Json) -> None:
                 f"{session.source.data} has changed since {path} was written: its beginning is "
                 "not what it was; --late learn takes all of it for new rows"
             )
+    session.earlier = _mark(kept.get("output"))
     if same:  # a pipe is taken to go on where the last one ended
-        session.resumed, session.mark = True, _mark(kept.get("output"))
+        session.resumed, session.mark = True, session.earlier
         session.last = int(source["last"])
+    if source["key"] == key and key and not same:
+        encoding.clock.changed = _changed(session, kept)
     if "clock" in kept["encoding"]:
         encoding.clock.recall(kept["encoding"]["clock"], elsewhere=not key or not same)
     if not same:
         _refuse_old(path, session, key)
     elif key:
         session.reading.past = session.last
+
+
+def _changed(session: Session, kept: Json) -> str:
+    """Why rows that were learned come again: the beginning of their file is another one."""
+    reading = session.source.reading()
+    reading.allowed = sys.maxsize
+    session.source.peek(reading)
+    new = [name for name in reading.names if name not in kept["kinds"]]
+    what = f"it has a new column {abbreviated(new[0])}" if new else "it was written anew"
+    return f"{session.source.data} does not begin as it did ({what}), so all of it is read again"
 
 
 def _timed(kept: Json) -> bool:
@@ -141,7 +157,12 @@ def _style(kept: list[str]) -> Style:
 
 def _styled(style: Style) -> list[str]:
     if isinstance(style, Numbers):
-        return ["numbers", style.decimal, style.thousands, *filter(None, [style.unit])]
+        return [
+            "numbers",
+            style.decimal,
+            style.thousands,
+            *filter(None, [style.unit, style.partly]),
+        ]
     return ["dates", style.form, style.other]
 
 

@@ -14,6 +14,7 @@ from noregret.errors import InputError, ParameterError, abbreviated
 from noregret.experts.auto import Auto
 from noregret.forecasting.bands import summary
 from noregret.forecasting.design import Design
+from noregret.forecasting.history import MEAN
 from noregret.forecasting.results import Facts, Forecasts, clock
 from noregret.forecasting.scores import Scores
 from noregret.forecasting.seasons import parts_of, seasons_of, stretch_of
@@ -64,8 +65,8 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
         of the second, and losses are Brier scores.
     time : the name of the column with times (or of the index of pandas): datetimes, ISO text, or
         numbers.  None: the index where it has dates, else rows are counted.
-    every : the step between rows: a timedelta, "30 min", "1 day", "1 month", or a number where
-        times are numbers.  None: inferred.
+    every : the step between rows: a timedelta, "30 min", "1 day", "1 weekday" (Monday to Friday),
+        "1 month", or a number where times are numbers.  None: inferred.
     horizon : H, how many steps ahead.
     lags : which outcomes before the forecast's time are features, each at least H; "auto": those of
         the seasons and the last known ones, at each horizon.
@@ -246,8 +247,8 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
 
     def certificate(self, *, horizon: int = 1) -> Certificate:  # type: ignore[override]
         """What is proved of the forecasts issued at a horizon."""
-        found = self.certificates()
-        return found[min(self._within(horizon), len(found)) - 1]
+        with self._lock:
+            return self._learned().certificate(self._within(horizon))
 
     def _within(self, horizon: object) -> int:
         H = self._checked("horizon")
@@ -329,4 +330,6 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
                 features=design.features,
                 assumed=design.features if named else (),
                 irregular=counted and state.kind != "rows",
+                weekends=state.weekends or 0,
+                mean=float(running.history.table[MEAN, -1]),
             )

@@ -50,7 +50,8 @@ class Block:
 
     def copy(self) -> Block:
         """One that shares nothing with this one."""
-        return Block(self.horizon, copy.deepcopy(self.learner), self.learned)
+        copied = copy.copy if ours(self.learner) else copy.deepcopy  # ours copy their states
+        return Block(self.horizon, copied(self.learner), self.learned)
 
     @property
     def sure(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -114,3 +115,5 @@ class Facts:
     assumed: tuple[str, ...]
     """Features used at the forecast's time because nothing else was said: are they known then?"""
     irregular: bool = False  # there are times, but no step between them: rows are counted
+    mean: float = math.nan  # of all outcomes
+    weekends: int = 0  # rows on a weekend, where the steps are weekdays: left out

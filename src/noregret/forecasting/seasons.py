@@ -47,6 +47,8 @@ def seasons_of(every: Every) -> list[Season]:
         whole = turns == int(turns) and turns > 1
         names = {12: "same month last year", 4: "same quarter last year"}
         return [Season(int(turns), names.get(int(turns), "same time last year"))] if whole else []
+    if every.weekday is not None:
+        return [Season(5, "same day last week"), Season(260, "same day last year")]
     week = 7 * DAY / every.step
     if every.step == 7 * DAY:
         return [Season(52, "same week last year")]
@@ -65,6 +67,8 @@ def seasons_of(every: Every) -> list[Season]:
 
 def stretch_of(every: Every) -> tuple[int, str]:
     """How many steps the last stretch has, and its name."""
+    if every.weekday is not None:
+        return 30, "last 30 weekdays"
     if every.unit == "moment" and not every.months and every.step <= DAY:
         return max(round(30 * DAY / every.step), 30), "last 30 days"
     if every.unit == "moment":
@@ -78,7 +82,12 @@ def parts_of(chosen: object, every: Every) -> list[str]:
     if every.unit == "moment":
         step = every.step if not every.months else every.months * 30 * DAY
         fits = [
-            part for part, fit in zip(PARTS, (step < DAY / 2, step <= DAY, step < YEAR / 2)) if fit
+            part
+            for part, fit in zip(
+                PARTS,
+                (step < DAY / 2, step <= DAY and every.weekday is None, step < YEAR / 2),
+            )
+            if fit
         ]
     if chosen is None or chosen is False:
         return []

@@ -177,4 +177,8 @@ class Running:
 
     def certificates(self) -> list[Certificate]:
         """One for each horizon."""
-        return [a.certificate(self.experts(a.horizon), self.history) for a in self.aheads]
+        return [self.certificate(h) for h in range(1, self.horizon + 1)]
+
+    def certificate(self, h: int) -> Certificate:
+        """That of a horizon."""
+        return self.aheads[h - 1].certificate(self.experts(h), self.history)

@@ -15,7 +15,7 @@ from noregret.forecasting.learners import blocks_of
 from noregret.forecasting.reading import Rows, read_row, read_table
 from noregret.forecasting.results import ForecastReplay, Forecasts, clock
 from noregret.forecasting.state import Running
-from noregret.forecasting.times import ROWS, Every, Moments, infer
+from noregret.forecasting.times import ROWS, Every, Moments, Truths, infer
 from noregret.glm.labels import classes_of, column, sign_of
 from noregret.inputs import values
 from noregret.inputs.spaces import FeatureSpace, Names, Positions
@@ -50,6 +50,7 @@ class ForecasterState:
         "skipped",
         "waiting",
         "warm",
+        "weekends",
         "zone",
     )
 
@@ -67,6 +68,7 @@ class ForecasterState:
         Count("warm", 0, WARM),
         Array("waiting", ("rows that wait", "columns")),
         Part("running", ("Forecaster.Running",), optional=True),
+        Count("weekends", later=True),
     )
     SCRATCH = ("chosen",)  # the parameters
 
@@ -79,6 +81,7 @@ class ForecasterState:
         self.rows = self.gaps = self.skipped = self.warm = 0
         self.waiting: Matrix = np.empty((0, 3))  # time, offset, y, features
         self.running: Running | None = None
+        self.weekends: int | None = None  # rows on days that the steps leave out, if any came
 
     @classmethod
     def restored(cls, *fields: object) -> Self:
@@ -140,7 +143,7 @@ class ForecasterState:
                 f"every = {abbreviated(self.chosen.every)}, but the times are "
                 f"{'numbers' if times.kind == 'number' else 'dates'}: give the step in their unit"
             )
-        return every
+        return every.begun(times)
 
     def _begin(self, every: Every) -> None:
         """The grid is known: start to learn on it."""
@@ -157,6 +160,11 @@ class ForecasterState:
             known = 0 if self.running is None else self.running.history.size
             return known + np.arange(len(times))
         return self.every.slots(times, self.first)
+
+    def _weekend(self, times: Moments) -> Truths:
+        """Which rows are on days that the steps leave out."""
+        assert self.every is not None
+        return self.every.weekend(times, self.first)
 
     # Rows that are known --------------------------------------------------------------------
 
@@ -189,7 +197,7 @@ class ForecasterState:
             mean=None,
             spread=None,
             loss=(ys - said) ** 2,
-            certificate=state.certificates()[0],
+            certificate=state.certificate(1),
             ahead=ahead,
             low=ahead - widths[:, :, 0],
             high=ahead + widths[:, :, 1],
@@ -258,6 +266,14 @@ class ForecasterState:
         steps, size = self._steps(times), running.history.size
         last = np.maximum.accumulate(np.r_[size - 1, steps])[:-1]
         late = steps <= last
+        weekend = self._weekend(times)
+        if weekend.any() and self.chosen._checked("late") == "refuse":
+            t = int(np.argmax(weekend))
+            raise InputError(
+                f"row {t}: {_shown(times, t)} is on a weekend, and the first rows had weekdays "
+                'only: every="1 day" takes all days, late="skip" leaves such rows out'
+            )
+        late |= weekend
         if late.any() and self.chosen._checked("late") == "refuse":
             t = int(np.argmax(late))
             raise InputError(
@@ -269,10 +285,12 @@ class ForecasterState:
                 )
                 + '; sort the rows, or late="skip" leaves such rows out'
             )
+        if weekend.any():
+            self.weekends = (self.weekends or 0) + int(weekend.sum())
+        self.skipped += int((late & ~weekend).sum())
         kept = ~late
         new = steps[kept]
         if not new.size:
-            self.skipped += int(late.sum())
             H = running.horizon
             nothing = np.full((len(ys), H), math.nan)
             return nothing[:, 0], nothing, np.full((len(ys), H, 2), math.inf)
@@ -298,7 +316,6 @@ class ForecasterState:
         played = running.run(full_y, full_x, offsets, self.chosen._coverage())
         self.offset = float(offsets[-1])
         self.gaps += gaps
-        self.skipped += int(late.sum())
         self.rows += 0 if waited else int(kept.sum())
         H = running.horizon
         ahead, widths = np.full((len(ys), H), math.nan), np.full((len(ys), H, 2), math.inf)
@@ -324,29 +341,36 @@ class ForecasterState:
             return np.full(len(rows.times), last)
         xs = rows.ordered(self.features)
         steps = self._steps(rows.times) - self.running.history.size + 1
-        H = self.running.horizon
+        H, weekend = self.running.horizon, self._weekend(rows.times)
         fills = self.chosen._checked("gaps") == "fill"
         for t, h in enumerate(steps.tolist()):
             when = f"row {t}, {_shown(rows.times, t)}"
+            if weekend[t]:
+                raise InputError(f"{when}: it is on a weekend, and the steps are weekdays")
             if h < 1:
                 raise InputError(f"{when}: a forecast must be after the last time learned")
             if h > H and (not fills or h > WIDEST):
                 raise InputError(
                     f"{when}: it is {h} steps after the last one learned, and horizon = {H}"
                 )
-        return np.array([self._reached(h, xs[[t]]) for t, h in enumerate(steps.tolist())])
+        return self._reached(steps.tolist(), xs)
 
-    def _reached(self, h: int, given: Matrix) -> float:
-        """The forecast h steps ahead; beyond the horizon as if the steps before had no rows."""
-        running = self.running
-        assert running is not None
-        beyond = h - running.horizon
-        if beyond > 0:
-            running, nothing = running.copy(), np.full(beyond, math.nan)
-            none = np.full((beyond, len(self.features)), math.nan)
-            offsets = np.full(beyond, self.offset)
-            running.run(nothing, none, offsets, self.chosen._coverage())
-        return running.forecast(min(h, running.horizon), given)
+    def _reached(self, steps: list[int], given: Matrix) -> Vector:
+        """Forecasts steps ahead; beyond the horizon as if the steps before had no rows."""
+        assert self.running is not None
+        running, gone, found = self.running, 0, []  # gone on by so many steps, on a copy
+        for t, h in enumerate(steps):
+            beyond = max(h - running.horizon, 0)
+            if beyond < gone:
+                running, gone = self.running, 0
+            if more := beyond - gone:
+                running = running if gone else running.copy()
+                none = np.full((more, len(self.features)), math.nan)
+                offsets = np.full(more, self.offset)
+                running.run(np.full(more, math.nan), none, offsets, self.chosen._coverage())
+                gone = beyond
+            found.append(running.forecast(h - gone, given[[t]]))
+        return np.array(found)
 
     def forecast(self, steps: int, rows: Table) -> Forecasts:
         """The next steps; `rows` has the features that are known ahead."""
@@ -401,20 +425,22 @@ class ForecasterState:
 
     def certificates(self) -> list[Certificate]:
         """One for each horizon."""
+        return [self.certificate(1)] if self.running is None else self.running.certificates()
+
+    def certificate(self, h: int) -> Certificate:
+        """That of a horizon."""
         if self.running is not None:
-            return self.running.certificates()
-        return [
-            Certificate(
-                name="the frequency is not known yet",
-                kind="report",
-                rounds=0,
-                loss=0.0,
-                comparator=0.0,
-                bound=None,
-                statement=f"{len(self.waiting)} of {WARM} rows seen",
-                assumptions=(),
-            )
-        ]
+            return self.running.certificate(h)
+        return Certificate(
+            name="the frequency is not known yet",
+            kind="report",
+            rounds=0,
+            loss=0.0,
+            comparator=0.0,
+            bound=None,
+            statement=f"{len(self.waiting)} of {WARM} rows seen",
+            assumptions=(),
+        )
 
 
 def _carried(values_: Vector, before: float) -> Vector:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -20,7 +20,7 @@ from noregret.declare.fields import Count, Mismatch, Real, Word
 from noregret.errors import InputError, ParameterError, abbreviated
 from noregret.types import Integers, Vector
 
-__all__ = ["DAY", "ROWS", "Every", "Moments", "infer", "read"]
+__all__ = ["DAY", "ROWS", "Every", "Moments", "Truths", "infer", "read"]
 
 Truths = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 SECOND = 1_000_000  # times are whole microseconds
@@ -32,8 +32,13 @@ UNITS = {
     "week": 7 * DAY,
 }  # fmt: skip
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
-FORMS = 'every is a timedelta, a number, or a text such as "30 min", "1 h", "1 day", "1 month"'
+WEEKDAYS = ("weekday", "workday", "businessday", "bday")  # Monday to Friday
+FORMS = (
+    'every is a timedelta, a number, or a text such as "30 min", "1 h", "1 day", "1 weekday", '
+    '"1 month"'
+)
 RIGHT = 0.5  # of the differences must agree before a frequency is inferred
+ENOUGH = 10  # rows, without a weekend among them, show that there will be none
 OFTEN = 0.2  # of the differences, from which a smaller step is taken
 
 
@@ -147,7 +152,7 @@ def _offsets(at: Vector, zone: str) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """How far apart rows are: microseconds, months, units of a number, or just rows.
+    """How far apart rows are: microseconds, months, weekdays, units of a number, or just rows.
 
     >>> Every.of("30 min")
     Every(unit='moment', step=1800000000.0, months=0)
@@ -158,19 +163,24 @@ class Every:
     unit: str  # "moment", "number" or "rows"
     step: float
     months: int = 0
+    weekday: int | None = field(default=None, repr=False)
+    """Where steps go from Monday to Friday, which of these the first one is, from 0 on."""
 
     FIELDS = (
         Word("unit", ("moment", "number", "rows")),
         Real("step", 0.0, 1e300),
         Count("months", 0, 1200),
+        Count("weekday", 0, 4, later=True),
     )
 
     @classmethod
-    def restored(cls, unit: str, step: float, months: int) -> Every:
+    def restored(cls, unit: str, step: float, months: int, weekday: int | None) -> Every:
         """The frequency of these values."""
         if not (step > 0.0 or months):
             raise Mismatch("has no step")
-        return cls(unit, step, months)
+        if weekday is not None and (unit, step, months) != ("moment", DAY, 0):
+            raise Mismatch("has weekdays that are no days")
+        return cls(unit, step, months, weekday)
 
     @classmethod
     def of(cls, every: object) -> Every:
@@ -182,6 +192,8 @@ class Every:
         if isinstance(every, str):
             found = re.fullmatch(r"\s*(\d*\.?\d*)\s*([a-zA-Z]+?)s?\s*", every)
             size, word = (found[1] or "1", found[2].lower()) if found else ("0", "")
+            if re.sub(r"^\s*1?\s*", "", every.lower()).replace(" ", "").rstrip("s") in WEEKDAYS:
+                return cls("moment", float(DAY), weekday=0)
             if word in MONTHS and size.isdigit() and int(size):
                 return cls("moment", 0.0, MONTHS[word] * int(size))
             if word in UNITS and size != "." and float(size) > 0.0:
@@ -189,6 +201,8 @@ class Every:
         raise ParameterError(f"every = {abbreviated(every)}: {FORMS}")
 
     def __str__(self) -> str:
+        if self.weekday is not None:
+            return "weekday"
         if self.months:
             for word, size in (("year", 12), ("quarter", 3), ("month", 1)):
                 if self.months % size == 0:
@@ -209,10 +223,33 @@ class Every:
             apart = (_months(times.at + times.offset) - base) / self.months
             return np.asarray(np.rint(apart), dtype=np.int64)
         found: Integers = np.rint((times.at - origin) / self.step).astype(np.int64)
+        if self.weekday is not None:
+            week, day = np.divmod(self.weekday + found, 7)
+            found = 5 * week + np.minimum(day, 4) - self.weekday
         return found
+
+    def weekend(self, times: Moments, origin: float) -> Truths:
+        """Which times are on a weekend that the steps leave out."""
+        if self.weekday is None:
+            return np.zeros(len(times), dtype=bool)
+        days = np.rint((times.at - origin) / self.step).astype(np.int64)
+        off: Truths = (self.weekday + days) % 7 > 4
+        return off
+
+    def begun(self, times: Moments) -> Every:
+        """Weekdays counted from the first of these times."""
+        if self.weekday is None:
+            return self
+        first = int(_weekdays(times)[0])
+        if first > 4:
+            raise InputError('the first row is on a weekend: give every="1 day"')
+        return replace(self, weekday=first)
 
     def at(self, slots: Integers, origin: float) -> Vector:
         """The times of steps; months keep the day of the month where they have it."""
+        if self.weekday is not None:
+            week, day = np.divmod(self.weekday + np.asarray(slots), 5)
+            slots = 7 * week + day - self.weekday
         if not self.months:
             return np.asarray(origin + slots * self.step, dtype=np.float64)
         start = EPOCH + timedelta(microseconds=origin)
@@ -230,6 +267,13 @@ class Every:
 ROWS = Every("rows", 1.0)
 
 
+def _weekdays(times: Moments) -> Vector:
+    """The days of the week by the wall clock, Monday is 0."""
+    local = times.at + times.offset
+    found: Vector = (np.floor(local / DAY) + 3.0) % 7.0  # 1 January 1970 was a Thursday
+    return found
+
+
 def _months(at: Vector) -> Vector:
     """Months since 1970, with the part of the month that has gone."""
     days = at / DAY
@@ -243,10 +287,14 @@ def _months(at: Vector) -> Vector:
 def infer(times: Moments) -> Every:
     """The frequency that most differences agree on; months and years by the calendar.
 
+    Days are weekdays where two weeks of them have no weekend.
+
     >>> infer(read(["2024-01-01", "2024-01-02", "2024-01-05", "2024-01-06"], "time"))
     Every(unit='moment', step=86400000000.0, months=0)
     >>> print(infer(read(["2024-01-31", "2024-02-29", "2024-03-31"], "time")))
     1 month
+    >>> print(infer(read(["2024-01-%02d" % d for d in (*range(1, 6), *range(8, 13))], "time")))
+    weekday
     """
     if times.kind == "rows":
         return ROWS
@@ -279,4 +327,9 @@ def infer(times: Moments) -> Every:
             whole = round(step / unit) * unit
             if whole and abs(whole - step) <= 0.05 * step:
                 return Every(times.kind, float(whole))
+    days = times.kind == "moment" and step == DAY and len(times) >= ENOUGH
+    if days and (_weekdays(times) < 5.0).all():
+        weekdays = Every("moment", step, weekday=0).begun(times)
+        if np.mean(np.diff(weekdays.slots(times, float(times.at[0]))) == 1) > RIGHT:
+            return weekdays
     return Every(times.kind, step)

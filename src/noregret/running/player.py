@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from noregret.certificates import Certificate
 from noregret.errors import InputError, NotLearnedError, NumericalError, OutcomeError, SourceError
 from noregret.forecasting.forecaster import Forecaster
 from noregret.forecasting.results import ForecastReplay
+from noregret.forecasting.stream import WARM
+from noregret.forecasting.times import infer, read
 from noregret.gaussian.cores.blocks import in_blocks
 from noregret.inputs.tables import Frame, TimedFrame
 from noregret.inputs.values import outcome_table
@@ -50,6 +52,19 @@ class Playable(Learner, Protocol):
         ...
 
 
+RECENT = 100  # forecasts that are compared with their own intervals
+KEPT = 10_000  # forecasts after the last outcome that are kept to be shown
+
+
+class Later(NamedTuple):
+    """The forecast of a row after the last outcome; `at` is its time, or its place."""
+
+    at: str
+    forecast: float
+    low: float
+    high: float
+
+
 @dataclass(slots=True)
 class Player:
     """A learner in a run, by its name."""
@@ -67,6 +82,9 @@ class Player:
     covering: list[Covering] = field(default_factory=list)  # of the intervals, if there are any
     latest: Frame | None = None  # the last row,
     ahead: list[Frame] = field(default_factory=list)  # and those after the last outcome
+    later: list[Later] = field(default_factory=list)  # likewise, what was said of them
+    astray: Vector = field(default_factory=lambda: np.empty(0))  # of the last RECENT forecasts,
+    # whether they were below (-1) or above (1) their own intervals
     beyond: int = 0  # rows without an outcome that are further ahead than the learner's horizon
 
     @property
@@ -74,11 +92,23 @@ class Player:
         """Of the rounds of this run."""
         return math.sqrt(self.errors / self.rounds) if self.rounds else math.nan
 
-    def begin(self, time: str | None) -> None:
-        """Tell a Forecaster that has learned nothing which column has the times."""
+    def begin(self, time: str | None, piece: Piece) -> None:
+        """Tell a Forecaster that has learned nothing which column has the times.
+
+        Where the first piece has weekends, though not in its first rows, days are all days.
+        """
         learner = self.learner
-        if isinstance(learner, Forecaster) and not learner.__sklearn_is_fitted__():
-            learner.time = time
+        if not isinstance(learner, Forecaster) or learner.__sklearn_is_fitted__():
+            return
+        learner.time = time
+        if time is None or learner.every is not None or piece.times is None:
+            return
+        known = [t for t, y in zip(piece.times, piece.y.tolist()) if t is not None and y == y]
+        first = infer(read(known[:WARM], time)) if len(known) > WARM else None
+        if first is not None and first.weekday is not None:
+            times = read(known, time)
+            if first.weekend(times, float(times.at[0])).any():
+                learner.every = "1 day"
 
     def resume(self, stored: StoredSums) -> None:
         """Go on with the running bound of an earlier run."""
@@ -161,7 +191,10 @@ class Player:
         self.covering = self.covering or [Covering(asked) for asked in self.coverages]
         for one, (low, high) in zip(self.covering, said.pairs()):
             one.add(y, low, high)
+        off = np.where(said.forecast < said.low, -1.0, 1.0 * (said.forecast > said.high))
+        self.astray = np.concatenate([self.astray, off])[-RECENT:]
         self.ahead.clear()
+        self.later.clear()
         return said
 
     def _issued(self, replay: ForecastReplay, said: Played, y: Vector, *, fresh: bool) -> None:
@@ -248,6 +281,15 @@ class Player:
                 said.std[t] = predictive(x).std
             if isinstance(self.learner, Intervals):
                 said.rows(t, t + 1).take_ends(self.coverages, *self.learner.interval_one(x))
+        self._keep(part, said, "row" if reading is None else reading.unit)
+
+    def _keep(self, part: Piece, said: Played, unit: str) -> None:
+        """Keep the first forecasts after the last outcome."""
+        room = min(KEPT - len(self.later), len(part.y))
+        for t in range(max(room, 0)):
+            at = f"{unit} {int(part.places[t])}" if part.times is None else str(part.times[t])
+            ends = float(said.low[t]), float(said.high[t])
+            self.later.append(Later(at, float(said.forecast[t]), *ends))
 
     def _ends_ahead(self, start: int, stop: int, said: Played) -> None:
         """Intervals of rows to come, from the start-th on, as far as the horizon reaches."""

@@ -20,19 +20,21 @@ from noregret.experts.classifier import AutoClassifier
 from noregret.experts.guarded import RulePool
 from noregret.forecasting.forecaster import Forecaster
 from noregret.forecasting.results import Facts
+from noregret.forecasting.stream import WARM
 from noregret.inputs.tables import Frame
 from noregret.running.baselines import Errors
 from noregret.running.covering import LONG, Covering
 from noregret.running.inside import within
-from noregret.running.player import Player
-from noregret.types import Json
+from noregret.running.player import Later, Player
+from noregret.types import Json, Vector
 from noregret.wrappers.lagged import Lagged
 
 __all__ = ["Guarantee", "Interval", "Next", "Summary", "interval_of", "summarise", "when"]
 
 
-DAYS = {"15 min": 96, "30 min": 48, "1 h": 24, "1 day": 7}
+DAYS = {"15 min": 96, "30 min": 48, "1 h": 24, "1 day": 7, "weekday": 5}
 """How many steps people ask for at a frequency."""
+OFTEN = 0.05  # of the rows, from which on a forecast outside its own interval is worth a word
 LABELS = ("share so far", "last label")  # the naive forecasts of labels
 
 
@@ -124,6 +126,7 @@ class Summary:
     intervals: Interval | None = None  # the widest ones
     bands: list[Interval] = field(default_factory=list)  # of every coverage
     coming: list[Next] = field(default_factory=list)
+    positive: str = "1"  # of labels, the one whose chance is forecast
     guarantee: Guarantee | None = None
     warnings: list[str] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)  # of the forecasts that are merged
@@ -209,6 +212,10 @@ def summarise(
         found.auc = player.learner.auc_
     if isinstance(inner, RulePool) and beside.others and player.rounds:
         found.weights = inner.weights_
+    if not isinstance(player.learner, Forecaster):
+        found.coming = [_later(one) for one in player.later]
+    if np.abs(player.astray).sum() > OFTEN * len(player.astray):
+        found.warnings.append(_biased(player.astray))
     if player.certificate is not None:
         found.guarantee = guarantee(player, player.certificate)
     if player.beyond and not strict:
@@ -218,6 +225,24 @@ def summarise(
             f"forecast --steps {sum(map(len, player.ahead)) or 'N'} has one for each step"
         )
     return found
+
+
+def _later(one: Later) -> Next:
+    """A row after the last outcome."""
+    try:
+        time: object = datetime.fromisoformat(one.at)
+    except ValueError:
+        time = one.at
+    return Next(when(time), one.at, one.forecast, one.low, one.high)
+
+
+def _biased(astray: Vector) -> str:
+    share, side = np.abs(astray).mean(), "too low" if astray.sum() < 0.0 else "too high"
+    return (
+        f"in {100.0 * share:.0f} % of the last {len(astray)} rows the forecast was outside its own "
+        f"interval: the model is {side}, and the interval, which follows the outcomes, is not; "
+        "--fit-intercept, --lags or --model auto may help"
+    )
 
 
 def interval_of(one: Covering) -> Interval:
@@ -241,17 +266,30 @@ def _of_series(
     found.day = DAYS.get(facts.every, 0)
     found.first, found.last = when(facts.first), when(facts.last)
     found.gaps = facts.gaps
-    found.learned = facts.rows if facts.rows > found.rows + facts.skipped else 0
+    left_out = facts.skipped + facts.weekends
+    found.learned = facts.rows if facts.rows > found.rows + left_out else 0
     found.calendar, found.lags = facts.calendar, facts.lags
     if facts.skipped > told:
         rows = "1 row repeats" if facts.skipped == 1 else f"{facts.skipped:,} rows repeat"
         found.warnings.append(f"{rows} a time that was learned: left out")
+    if facts.weekends:
+        rows = "1 row is" if facts.weekends == 1 else f"{facts.weekends:,} rows are"
+        found.warnings.append(
+            f"{rows} on a weekend, and the first {WARM} had weekdays only: left out; "
+            '--every "1 day" takes all days'
+        )
     if facts.irregular:
         found.warnings.append(
             'times are irregular: rows are counted; --every "15 min" puts them on a grid'
         )
     if not facts.every:  # the first rows only show the frequency
+        found.warnings.append(
+            f"{facts.rows} row{'s' * (facts.rows > 1)} with an outcome: too few for a forecast; "
+            f"the first {WARM} show the step between them"
+        )
         return
+    if found.learned:
+        found.mean = facts.mean
     h = learner.horizon
     scores = learner.scores()
     every = [Errors(s.name, s.rmse, s.mae, s.last_rmse) for s in scores.at(h)]
@@ -272,6 +310,14 @@ def _of_series(
         found.warnings.append(
             f"{names} {'are' if several else 'is'} used at the forecast's time: "
             f"{'are they' if several else 'is it'} known then? (--known)"
+        )
+    held = [name for name in facts.features if name not in (learner.known or ())]
+    if strict and player.ahead and held and not facts.assumed:
+        rows = sum(map(len, player.ahead))
+        found.warnings.append(
+            f"after the last outcome {rows:,} row{'s have' if rows > 1 else ' has'} "
+            f"{', '.join(held[:4])}: --known {','.join(held[:4])} uses "
+            f"{'them' if len(held) > 1 else 'it'} at the forecast's time"
         )
     found.coming = _coming(learner, player, facts, strict=strict)
 

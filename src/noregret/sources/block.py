@@ -136,8 +136,10 @@ class Reading:
             return
         message = f"{self.place(number, column)}: {complaint}"
         if self.bad >= self.allowed:
-            count = f" (bad row number {self.bad + 1}, {self.allowed} tolerated)"
-            raise SourceError(message + (count if self.allowed else ""))
+            if self.allowed:
+                message = message.replace("--skip-bad 1", f"--skip-bad {self.bad + 1}")
+                message += f" (bad row number {self.bad + 1}, {self.allowed} tolerated)"
+            raise SourceError(message)
         self.bad += 1
         self.first = self.first or message
 

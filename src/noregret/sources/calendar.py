@@ -10,7 +10,7 @@ import numpy as np
 
 from noregret.errors import abbreviated
 from noregret.sources.block import TIME, Block, Column, Reading
-from noregret.sources.dates import clock_of
+from noregret.sources.dates import at_clock, clock_of
 from noregret.types import Matrix
 
 __all__ = ["CALENDAR", "calendar_of", "dated", "found_apart", "joined", "parts_of"]
@@ -60,7 +60,7 @@ def joined(block: Block, time: str, reading: Reading) -> Block:
     keep = np.ones(len(block), dtype=bool)
     for i, (day, clock) in enumerate(zip(block.columns[date], block.columns[hour[0]])):
         text = None if day is None else clock_of(str(clock))
-        found.append(f"{day}T{text}" if text else None)
+        found.append(at_clock(str(day), text) if text else None)
         if found[-1] is None:
             keep[i] = False
             said = f"{abbreviated(day)} and {abbreviated(clock)} are not a date and a time of day"

@@ -7,11 +7,12 @@ marks between thousands.  Which of them a column has is found out in survey.py.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 __all__ = [
     "ISO",
+    "MARKED",
     "NUMBER",
     "NUMERIC",
     "OTHER",
@@ -42,28 +43,37 @@ WITH_UNIT = re.compile(
     r"([+-]?\d[\d.,']*)[ \u00a0\u202f]?"
     r"([^\W\d_]{1,8}\d?(?:/[^\W\d_]{1,8}\d?)?|[%\u2030$\u20ac\u00a3\u00b0][A-Z]?)"
 )
+AFTER_UNIT = re.compile(
+    r"([+-]?)([$\u20ac\u00a3\u00a5]|[A-Z]{3}(?=[ \u00a0]))[ \u00a0]?([+-]?\d[\d.,']*)"
+)  # $1,234.50, EUR 12
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """How the numbers of a column are written, perhaps with one unit after them all.
+    """How the numbers of a column are written, perhaps with one unit at them all, or at some.
 
     >>> Numbers(",", ".").read("1.234,5")
     1234.5
     >>> Numbers(",", ".").read("12.34,5") is None, Numbers(unit="kW").read("1.5 kW")
     (True, 1.5)
+    >>> Numbers(thousands=",", unit="$").read("-$1,234.50")
+    -1234.5
     """
 
     decimal: str = "."
     thousands: str = ""
     unit: str = ""
+    partly: str = field(default="", repr=False)
+    """How many cells of the sample have the unit, where not all do."""
 
     def read(self, text: str) -> float | None:
         """The number in a text; None if there is none."""
         if self.unit:
-            if not text.endswith(self.unit):
+            pair = unit_in(text)
+            if pair is not None and pair[1] == self.unit:
+                text = pair[0]
+            elif not self.partly:
                 return None
-            text = text.removesuffix(self.unit).rstrip()
         if not _pattern(self.decimal, self.thousands).fullmatch(text):
             return None
         if self.thousands:
@@ -134,13 +144,17 @@ def numbers_like(texts: list[str]) -> list[Numbers]:
 
 
 def unit_in(text: str) -> tuple[str, str] | None:
-    """A number and the unit after it; None if there are not both.
+    """A number and the unit after it, or the currency before it; None if there are not both.
 
-    >>> unit_in("16.8 m/s"), unit_in("12%"), unit_in("red"), unit_in("7")
-    (('16.8', 'm/s'), ('12', '%'), None, None)
+    >>> unit_in("16.8 m/s"), unit_in("12%"), unit_in("-$1,234.50"), unit_in("red"), unit_in("7")
+    (('16.8', 'm/s'), ('12', '%'), ('-1,234.50', '$'), None, None)
     """
-    found = WITH_UNIT.fullmatch(text)
-    return (found[1], found[2]) if found else None
+    if found := WITH_UNIT.fullmatch(text):
+        return found[1], found[2]
+    found = AFTER_UNIT.fullmatch(text)
+    if found is None or (found[1] and found[3][0] in "+-"):
+        return None
+    return found[1] + found[3], found[2]
 
 
 def kind_of_text(value: str) -> str:

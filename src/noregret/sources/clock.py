@@ -48,6 +48,7 @@ class Clock:
     places: dict[float, str] = field(default_factory=dict)  # where they first came in this run
     skipped: int = 0  # late rows that were left out in this run
     first: str = ""  # the place of the first late row in this run
+    changed: str = ""  # why rows that were learned come again, where that is known
     again: int = 0  # rows of this run whose time, or a later one, had come,
     again_at: str = ""  # the first of them,
     far: bool = False  # and whether one was more than an hour late
@@ -108,7 +109,8 @@ class Clock:
             remedy = "give --late skip to leave them out" + ", or --late learn" * (
                 not self.in_order
             )
-        return f"{count} not newer than {than}, the first in {where}: {remedy}"
+        why = f"{self.changed}. " if self.changed else ""
+        return f"{why}{count} not newer than {than}, the first in {where}: {remedy}"
 
     def pass_by(
         self, times: Column, seconds: Vector, places: Integers, reading: Reading, *, ahead: bool

@@ -1,5 +1,7 @@
 """Dates and times in the common forms, made ISO 8601: 31.12.2024 13:45, 12/31/2024 1:45 PM, ...
 
+Months, quarters and dates with the month's name are in periods.py.  24:00 is the end of a day.
+
 Whether 03/04/2024 is in March or in April no reader can know: the order of a column is decided by
 all cells of a sample, and stays open where none of them has a day beyond 12.  A year of two digits
 comes last if there are fewer different ones than days; 69 to 99 are of the last century.
@@ -10,12 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 
 from noregret.sources.cells import ISO
+from noregret.sources.periods import named, period
 
-__all__ = ["EPOCHS", "SHORT_YEAR", "Dates", "clock_of", "dates_like", "epoch_like", "format_of"]
+__all__ = [
+    "EPOCHS",
+    "SHORT_YEAR",
+    "Dates",
+    "at_clock",
+    "clock_of",
+    "dates_like",
+    "epoch_like",
+    "format_of",
+]
 
 CLOCK = (
     r"(?:(?:T|,? +)(?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?P<F>[.,]\d{1,6})?)?"
@@ -28,6 +40,8 @@ SHORT_YEAR = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d\d)(?!\d)")
 YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<sep>[./-])(?P<a>\d{1,2})(?P=sep)(?P<b>\d{1,2})" + CLOCK)
 PLAIN = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")  # a time of day as ISO 8601 has it
 ORDERS = ("Ymd", "dmY", "mdY")
+FORMS = (*ORDERS, "named", "period")
+MIDNIGHT = re.compile(r"24:00(?::00(?:[.,]0+)?)?")  # the end of a day
 EPOCHS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """Units of times that count from 1970, and how many of them are a second."""
 SPAN = (1e8, 5e9)  # seconds from 1970 that are taken for times: 1973 to 2128
@@ -56,10 +70,15 @@ class Dates:
         try:
             if self.form in EPOCHS:
                 return epoch(float(text), self.form)
+            if self.form == "period":
+                return period(text)
+            if self.form == "named":
+                plain = named(text)
+                return None if plain is None else _ordered(plain, "Ymd")
             if self.form in ORDERS:
                 day, _, clock = text.partition(" ")
-                date, rest = _date(day, self.form), PLAIN.fullmatch(clock)
-                return f"{date}T{clock}" if date and rest else _ordered(text, self.form)
+                when, rest = _date(day, self.form), PLAIN.fullmatch(clock)
+                return f"{when}T{clock}" if when and rest else _ordered(text, self.form)
             return datetime.strptime(text, self.form).isoformat()  # noqa: DTZ007  # as it is written
         except (ValueError, OverflowError, OSError):
             return None
@@ -92,25 +111,37 @@ def _ordered(text: str, order: str) -> str | None:
     year = (
         found["y"] if len(found["y"]) == 4 else f"{'20' if found['y'] < '69' else '19'}{found['y']}"
     )
-    date = f"{year}-{int(found[month]):02d}-{int(found[day]):02d}"
+    when = f"{year}-{int(found[month]):02d}-{int(found[day]):02d}"
     if found["H"] is None:
-        datetime.fromisoformat(date)  # the 31st of February is none
-        return date
-    clock = f"T{hour:02d}:{found['M']}"
+        datetime.fromisoformat(when)  # the 31st of February is none
+        return when
+    clock = f"{hour:02d}:{found['M']}"
     if found["S"]:
         clock += f":{found['S']}{(found['F'] or '').replace(',', '.')}"
     zone = (found["Z"] or "").strip().replace("UTC", "Z")
-    datetime.fromisoformat(date + clock + zone)
-    return date + clock + zone
+    made = at_clock(when, clock) + zone
+    datetime.fromisoformat(made)
+    return made
+
+
+def at_clock(day: str, clock: str) -> str:
+    """A day and a time of day, both as ISO 8601 has them; 24:00 is the start of the next day.
+
+    >>> at_clock("2024-02-29", "13:45"), at_clock("2024-02-29", "24:00")
+    ('2024-02-29T13:45', '2024-03-01T00:00')
+    """
+    if MIDNIGHT.fullmatch(clock):
+        return f"{date.fromisoformat(day) + timedelta(days=1)}T00{clock[2:]}"
+    return f"{day}T{clock}"
 
 
 def clock_of(text: str) -> str | None:
     """A time of day as ISO 8601 has it.
 
     >>> clock_of("7:30"), clock_of("07:30:15 PM"), clock_of("24:00"), clock_of("noon")
-    ('07:30', '19:30:15', None, None)
+    ('07:30', '19:30:15', '24:00', None)
     """
-    if PLAIN.fullmatch(text):
+    if PLAIN.fullmatch(text) or MIDNIGHT.fullmatch(text):
         return text
     try:
         found = _ordered(f"2000-01-01 {text}", "Ymd")
@@ -126,9 +157,11 @@ def dates_like(texts: Iterable[str]) -> Dates | None:
     (Dates(form='dmY', other=''), Dates(form='dmY', other='mdY'), Dates(form='dmY', other=''))
     """
     held = list(texts)
-    readers = {form: Dates(form) for form in ("iso", *ORDERS)}
+    readers = {form: Dates(form) for form in ("iso", *FORMS)}
     fits = {form: sum(r.read(text) is not None for text in held) for form, r in readers.items()}
     best = max(fits, key=lambda form: fits[form])
+    if best == "iso" and any(MIDNIGHT.match(text[11:]) for text in held):
+        best = "Ymd"  # it goes on to the next day
     if 2 * fits[best] < len(held) + (readers[best].read(held[0]) is None if held else 1):
         return None
     tie = best == "dmY" and fits["mdY"] == fits["dmY"] and not any("." in t[:3] for t in held)

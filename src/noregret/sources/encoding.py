@@ -17,6 +17,7 @@ first value, and features are in the order of their birth.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from itertools import pairwise
@@ -365,6 +366,8 @@ class Encoding:
             if missed is not None:
                 keep[i] = False
                 complaint = "the value is missing: choose one with --missing zero|last|mean"
+                if block.kinds.get(missed) == TEXT:  # comments, perhaps
+                    complaint += f", or leave the column out with --drop {shlex.quote(missed)}"
                 reading.skip(int(block.places[i]), complaint, missed)
             elif block.open:
                 known.update(n for n in used if n not in gaps or not gaps[n][i])

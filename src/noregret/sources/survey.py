@@ -4,7 +4,8 @@
 - numbers with a comma or marks in them are read as all of them can be; where two readings are
   possible (1,234, or 1.234 in a European file), another column decides, or it is left open and
   the remedy said
-- numbers that all have one unit after them (15.1 kW) are numbers; different units are left open
+- numbers with one unit (15.1 kW, $20), all of them or some, are numbers; different units are left
+  open
 - text of which most values differ (names, comments, identifiers) makes no useful feature
 - a column called time, or declared as one, whose numbers may count seconds from 1970 is times
 """
@@ -19,6 +20,7 @@ from dataclasses import dataclass, replace
 from noregret.errors import abbreviated
 from noregret.sources.cells import (
     ISO,
+    MARKED,
     NUMBER,
     NUMERIC,
     TEXT,
@@ -36,6 +38,7 @@ ROWS = 1_000  # rows of a sample at most,
 CELLS = 100_000  # and cells, though never fewer than
 LEAST = 100  # rows
 MANY = 50  # different values that a text column may have however few rows there are
+SHARES = ("%", "\u2030")
 FEW = 3  # words for missing that a column of numbers may have
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # 1.517: a thousand, or one and a half?
 SMALL = re.compile(r"[+-]?\d{1,3}")  # whole numbers that would have no mark between thousands
@@ -188,8 +191,9 @@ def _with_unit(texts: list[str]) -> Found | None:
     """A column of numbers with their unit; None if these are codes, such as 7A and 8B."""
     pairs = [pair for pair in map(unit_in, texts) if pair is not None]
     units = dict.fromkeys(unit for _, unit in pairs)
-    numbers = [number for number, _ in pairs]
-    if 2 * len(pairs) <= len(texts) or len(units) > FEW:
+    bare = _bare(texts, len(pairs), *units) if len(units) == 1 else []
+    numbers = [number for number, _ in pairs] + bare
+    if 2 * len(numbers) <= len(texts) or not 0 < len(units) <= FEW:
         return None
     plain = all(NUMERIC.fullmatch(number) for number in numbers)
     ways = [Numbers()] if plain else numbers_like(numbers)
@@ -200,10 +204,23 @@ def _with_unit(texts: list[str]) -> Found | None:
         return Found(TEXT, open=asked) if measured else None
     if not ways:
         return None
-    style = replace(ways[0], unit=next(iter(units)))
-    rest = len(texts) - len(pairs)
-    mixed = f"{len(pairs):,} numbers with a unit and {rest:,} other" if rest else ""
+    partly = f"{len(pairs):,} of {len(numbers):,}" if bare else ""
+    style = replace(ways[0], unit=next(iter(units)), partly=partly)
+    rest = len(texts) - len(numbers)
+    mixed = f"{len(numbers):,} numbers with a unit and {rest:,} other" if rest else ""
     return Found(NUMBER, style, open=_two_ways(numbers, ways), counts=mixed)
+
+
+def _bare(texts: list[str], having: int, unit: str) -> list[str]:
+    """The numbers for which a unit goes that others have: 12 beside 12 kW, not 7 beside 7A.
+
+    Not shares: 12 beside 12 % may be 1,200 %.
+    """
+    marked = [text for text in texts if unit_in(text) is not None]
+    sure = len(unit) > 1 or not unit.isalpha() or all(" " in text for text in marked)
+    bare = [text for text in texts if unit_in(text) is None and MARKED.fullmatch(text)]
+    least = max(FEW, len(texts) / 50)  # fewer, and they are slips
+    return bare if sure and unit not in SHARES and min(having, len(bare)) >= least else []
 
 
 def _agree(found: dict[str, Found], columns: dict[str, Cells], delimiter: str) -> None:
