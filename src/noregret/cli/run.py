@@ -83,8 +83,9 @@ stopped; another one is new rounds, and options that are not given are those of 
 Rows whose times are not newer than what was learned are refused, as is a file that begins like
 one that was learned (--late skip or learn). Runs chain exactly: the forecasts are those of one
 long run, bit for bit. It says how far --out was: a run that goes on drops rows that were written
-later, and adds to it (a pipe to what the pipe before wrote; another file with --append). Until its end a run with --state and
-Parquet keeps the rows in FILE.parquet.part.csv. One run at a time uses a state.
+later, and adds to it (a pipe to what the pipe before wrote; another file with --append). Until
+its end a run with --state and Parquet keeps the rows in FILE.parquet.part.csv. One run at a time
+uses a state.
 
 Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 or 143 interrupted.
 """
