@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test check truth slow conformance browser spark sparkbench bench kernels opera forecasting auto oslog logistic accuracy adversaries klms intervals files fleet fuzz explore campaign corrupt mutants commandline docs guides wheel sanitize versions clean
+.PHONY: help demo test check truth slow conformance browser spark sparkbench bench kernels opera forecasting auto oslog logistic accuracy adversaries klms intervals files fleet fuzz fuzz_snapshot fuzz_csv fuzz_jsonl explore campaign corrupt mutants commandline docs guides wheel sanitize versions clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -119,10 +119,11 @@ $(VENV)/fuzz: $(VENV)/installed
 	@touch $@
 
 FUZZ_SECONDS ?= 600
-fuzz: $(VENV)/fuzz  ## Fuzz model files, CSV and JSON lines, 10 minutes each (FUZZ_SECONDS)
+fuzz: fuzz_snapshot fuzz_csv fuzz_jsonl  ## Fuzz model files, CSV and JSON lines, 10 minutes each (FUZZ_SECONDS)
+fuzz_snapshot: $(VENV)/fuzz
 	$(BIN)/python tests/fuzz_snapshot.py $(FUZZ_SECONDS)
-	$(BIN)/python tests/fuzz_sources.py csv $(FUZZ_SECONDS)
-	$(BIN)/python tests/fuzz_sources.py jsonl $(FUZZ_SECONDS)
+fuzz_csv fuzz_jsonl: fuzz_%: $(VENV)/fuzz
+	$(BIN)/python tests/fuzz_sources.py $* $(FUZZ_SECONDS)
 
 RUNS ?= 10000
 explore: $(VENV)/installed  ## All of Hypothesis at random; the state machine 10,000 runs of 50 steps
@@ -138,8 +139,8 @@ corrupt: $(VENV)/installed  ## Corrupt 1,000 stored numbers of every learner: do
 mutants: $(VENV)/installed  ## Make 500 small mistakes, one at a time: do the fast tests notice?
 	$(BIN)/python tests/mutants/run.py --jobs 2
 
-docs: $(VENV)/installed  ## Run every example of the documentation
-	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs README.md src
+docs: $(VENV)/installed  ## Run every example of docs/ (make test runs those of README and the library)
+	$(BIN)/python -m pytest -q -n 2 --doctest-glob='*.md' docs
 
 guides: $(VENV)/installed  ## Run README and guides; writes the pictures in docs/guides
 	$(BIN)/python tests/guides/pages.py

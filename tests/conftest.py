@@ -40,6 +40,17 @@ def plain_learner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("NOREGRET_MODEL", "aar")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests on real data ran here: where the data are absent, they skip."""
+    ran = {
+        outcome: sum("data" in report.keywords for report in terminalreporter.getreports(outcome))
+        for outcome in ("passed", "failed", "skipped")
+    }
+    if any(ran.values()):
+        words = ", ".join(f"{count} {outcome}" for outcome, count in ran.items() if count)
+        terminalreporter.write_line(f"of them on the real data sets: {words}")
+
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

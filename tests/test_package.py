@@ -124,6 +124,7 @@ def test_a_library_that_is_missing_is_one_line(call: str, words: str, tmp_path: 
     assert said.endswith(f"{what}: pip install 'noregret{extra}'")
 
 
+@pytest.mark.slow
 def test_every_learner_works_where_nothing_but_numpy_is_installed() -> None:
     """Rounds, replay, certificates, text, score and files of every kind that takes vectors."""
     code = """

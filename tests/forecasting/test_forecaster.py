@@ -517,3 +517,51 @@ def test_rows_ahead_must_be_those_of_the_next_steps() -> None:
         model.forecast(rows=rows[51:56])
     with pytest.raises(InputError, match=r"row 1, .* is step 3 after the last row learned"):
         model.forecast(rows=rows[50:60:2])
+
+
+# The learner of features as they are --------------------------------------------------------------
+
+
+def table(T: int = 700) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in no order whose outcome bends with a feature: the last outcome says nothing."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(T, 3))
+    return X, 50.0 + 8.0 * np.abs(X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=T)
+
+
+def test_a_table_is_forecast_as_well_as_auto_does_it():
+    X, y = table()
+
+    def rmse(learner) -> float:
+        return float(np.sqrt(np.mean((learner.replay(X, y).forecast[100:] - y[100:]) ** 2)))
+
+    assert rmse(nr.Forecaster()) <= 1.03 * rmse(nr.Auto())
+    assert rmse(nr.Forecaster(nr.Auto(effort="linear"))) >= 2.0 * rmse(nr.Forecaster())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "both"),
+    [({}, True), ({"lags": 2}, False), ({"learner": nr.AAR()}, False), ({"horizon": 3}, True)],
+)
+def test_auto_sees_features_as_they_are_one_step_ahead(parameters, both):
+    X, y = table(40)
+    model = nr.Forecaster(**parameters)
+    model.replay(X, y)
+    called = "learner, features as they are"
+    assert (called in model.losses_()) is both
+    if model.horizon > 1:
+        assert called not in model.losses_(2)
+    assert model.certificate().holds
+
+
+def test_states_without_such_a_learner_go_on(tmp_path):
+    """Files of before have none: neither written nor asked for."""
+    X, y = table(60)
+    model = nr.Forecaster(nr.Auto(effort="linear"))
+    model.replay(X[:40], y[:40])
+    assert model._state.running.plain is None
+    model.save(tmp_path / "model.nr")
+    again = nr.load(tmp_path / "model.nr")
+    np.testing.assert_array_equal(
+        again.replay(X[40:], y[40:]).forecast, model.replay(X[40:], y[40:]).forecast
+    )

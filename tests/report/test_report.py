@@ -350,6 +350,7 @@ def test_the_page_refers_to_nothing_outside_and_its_policy_allows_nothing() -> N
     assert "url(http" not in page
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rounds_stay_under_five_megabytes(tmp_path: Path) -> None:
     X, y = rounds(100_000, n=6)
     y[77_777] = 1e4  # one row

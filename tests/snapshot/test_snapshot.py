@@ -185,6 +185,7 @@ def elsewhere(python: str, folder: Path) -> None:
         assert (folder / f"{k}.txt").read_text() == repr(proofs(learner)), name
 
 
+@pytest.mark.slow
 def test_in_another_process(tmp_path: Path) -> None:
     elsewhere(sys.executable, tmp_path)
 

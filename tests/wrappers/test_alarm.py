@@ -16,6 +16,7 @@ def kinds(alarm: nr.Alarm, missed) -> list[str]:
     return [alert.kind for alerts in found for alert in alerts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coverage", [0.5, 0.9])
 def test_false_alarms_come_at_the_stated_rate(coverage: float) -> None:
     """Ville: of 400 calibrated streams at most rate x 400 set it off, and chance adds little."""

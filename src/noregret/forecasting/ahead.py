@@ -2,7 +2,7 @@
 
 Four layers make the forecast of a step from what was known h steps before.
 
-1. Experts: the naive forecasts, linear models that learn each outcome when it comes, the learner.
+1. Experts: the naive forecasts, linear models that learn each outcome when it comes, the learners.
 2. Exponential weights on discounted losses, at a rate in units of the best expert's own error, for
    several discounts and powers; merged once more by the same rule.  Where the series has repeated
    itself exactly for a whole period, that repetition is followed.
@@ -61,14 +61,15 @@ class Ahead:
         Array("loss", (1, 2)),
     )
 
-    def __init__(self, horizon: int, features: int, baselines: int) -> None:
-        K, G = baselines + CELLS + 1, len(MERGES)
+    def __init__(self, horizon: int, features: int, baselines: int, learners: int) -> None:
+        ours, G = CELLS + learners, len(MERGES)
+        K = baselines + ours
         self.horizon = horizon
         self.grid = CoreGrid(PRECISIONS, DRIFTS, features + 1)
         self.discounted, self.tops = np.zeros((G, K)), np.zeros((1, G))
         self.counts = np.zeros(G + 1)
         self.said = np.zeros((0, K + G))  # of the last h - 1 steps: experts, then merges
-        half = np.r_[np.full(baselines, 0.5 / baselines), np.full(CELLS + 1, 0.5 / (CELLS + 1))]
+        half = np.r_[np.full(baselines, 0.5 / baselines), np.full(ours, 0.5 / ours)]
         pool = Pool.start(SQUARE, half)
         self.cells = np.repeat(pool.cells[None], horizon, axis=0)
         self.books = np.repeat(pool.book[None], horizon, axis=0)
@@ -101,9 +102,12 @@ class Ahead:
     # Many steps -----------------------------------------------------------------------------
 
     def run(
-        self, design: Design, past: History, first: int, learner: Vector
+        self, design: Design, past: History, first: int, learners: Sequence[Vector]
     ) -> tuple[Vector, Matrix]:
-        """Forecast and learn the steps from `first` on: forecasts issued, and naive ones."""
+        """Forecast and learn the steps from `first` on: forecasts issued, and naive ones.
+
+        learners : what each learner says of these steps.
+        """
         h, size = self.horizon, past.size
         wait = min(h - 1, first)
         steps = np.arange(first - wait, size)
@@ -114,7 +118,7 @@ class Ahead:
         heard = self.grid.late(_constant(rows), target, T, h)[:, ::2]
         naive = design.naive(past, steps[wait:], h)
         linear = base[wait:, None] + unit[wait:, None] * heard
-        experts = np.column_stack([naive, linear, learner])
+        experts = np.column_stack([naive, linear, *learners])
         K = experts.shape[1]
         said = np.empty((wait + T, K + len(MERGES)))
         said[:wait], said[wait:, :K] = self.said[len(self.said) - wait :], experts
@@ -181,7 +185,7 @@ class Ahead:
     # A step to come -------------------------------------------------------------------------
 
     def forecast(
-        self, design: Design, past: History, learner: float, given: Matrix | None
+        self, design: Design, past: History, learners: Sequence[float], given: Matrix | None
     ) -> float:
         """The forecast h steps after the last outcome, from all that is known now."""
         h, now = self.horizon, past.size - 1
@@ -198,7 +202,7 @@ class Ahead:
             grid.replay(_constant(before), fresh)
         heard = grid.look(_constant(rows)[0])[::2]
         naive = design.naive(past, target, h)
-        experts = np.r_[naive[0], base[0] + unit[0] * heard, learner]
+        experts = np.r_[naive[0], base[0] + unit[0] * heard, learners]
         quick = self._merged_now(experts, y)
         quick = self._echo(design, past, target, naive, quick)
         copy = int(target[0]) % h

@@ -9,15 +9,16 @@ far, cut at 50 of them: so the level and the unit of the series change nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from noregret.forecasting.history import MEAN, OFFSET, QUICK, SCALE, SLOW, History, Y
-from noregret.forecasting.seasons import Season, calendar, calendar_names
+from noregret.forecasting.seasons import Season, calendar, calendar_names, clock_face
 from noregret.forecasting.times import DAY, Every, Moments, _offsets
 from noregret.types import Integers, Matrix, Vector
 
-__all__ = ["Design", "reach_of"]
+__all__ = ["FAR", "AsTheyAre", "Design", "reach_of"]
 
 FAR = 50.0  # deviations
 RECENT = 3  # last outcomes
@@ -37,6 +38,7 @@ class Design:
     ahead: tuple[bool, ...]  # by feature: known at the step that is forecast
     binary: bool = False  # outcomes are 0 and 1
     warm: int = 0  # first steps, which showed the frequency: nothing was forecast there
+    first: ClassVar[int] = 1  # the step that is learned first: there is a past
 
     # Naive forecasts ------------------------------------------------------------------------
 
@@ -146,25 +148,69 @@ class Design:
         found = [(column - base) / unit for column in columns]
         if self.parts:
             found += list(self.calendar(past, steps, origin).T)
-        for j, ahead in enumerate(self.ahead):
+        for j, value in enumerate(self.values(past, steps, h, given)):
             row = past.own(j)
-            where = past.columns(steps) if ahead and given is None else origin
-            value = table[row, where] if not ahead or given is None else given[:, j]
             found.append((value - table[row + 1, origin]) / table[row + 2, origin])
         rows = np.column_stack(found) if found else np.empty((len(steps), 0))
         return np.clip(rows, -FAR, FAR), base, unit
 
+    def values(
+        self, past: History, steps: Integers, h: int, given: Matrix | None = None
+    ) -> list[Vector]:
+        """The features themselves, at the step where they are known ahead, else at its origin."""
+        table, origin, found = past.table, past.columns(steps - h), []
+        for j, ahead in enumerate(self.ahead):
+            where = past.columns(steps) if ahead and given is None else origin
+            own = table[past.own(j), where]
+            found.append(own if not ahead or given is None else given[:, j])
+        return found
+
+    def target(self, y: Vector, base: Vector, unit: Vector) -> Vector:
+        """Outcomes as a learner of these rows sees them."""
+        return np.clip((y - base) / unit, -FAR, FAR)
+
     def calendar(self, past: History, steps: Integers, origin: Integers) -> Matrix:
-        """The calendar at steps, by the zone's rules or the offset known at the origin."""
+        """The calendar at steps."""
+        return calendar(self.parts, self.local(past, steps, origin))
+
+    def local(self, past: History, steps: Integers, origin: Integers) -> Vector:
+        """The wall clock at steps, by the zone's rules or the offset known at the origin."""
         at = self.every.at(steps, self.origin)
-        offset = _offsets(at, self.zone) if self.zone else past.table[OFFSET, origin]
-        return calendar(self.parts, at + offset)
+        local: Vector = at + (_offsets(at, self.zone) if self.zone else past.table[OFFSET, origin])
+        return local
 
     def times(self, steps: Integers, offset: float) -> Moments:
         """The times of steps to come; where rows are counted, though they have times, the count."""
         at = self.every.at(steps, self.origin if self.every.unit != "rows" else 0.0)
         offsets = _offsets(at, self.zone) if self.zone else np.full(len(at), offset)
         return Moments(self.every.unit, at, offsets, self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class AsTheyAre:
+    """Features and outcomes as they are, and the calendar, also in whole numbers; no lag.
+
+    For a learner that has units, bends and a memory of outcomes of its own, as Auto has: outcomes
+    relative to the last one would hide from it what depends on the features alone.
+    """
+
+    design: Design
+    first: ClassVar[int] = 0  # the step that is learned first
+
+    def rows(
+        self, past: History, steps: Integers, h: int, given: Matrix | None = None
+    ) -> tuple[Matrix, Vector, Vector]:
+        """Features of these steps; base 0, unit 1."""
+        parts, found = self.design.parts, self.design.values(past, steps, h, given)
+        if parts:
+            local = self.design.local(past, steps, past.columns(steps - h))
+            found += [*calendar(parts, local).T, *clock_face(parts, local).T]
+        none, one = np.zeros(len(steps)), np.ones(len(steps))
+        return np.column_stack(found or [one]), none, one
+
+    def target(self, y: Vector, base: Vector, unit: Vector) -> Vector:  # noqa: ARG002
+        """Outcomes as a learner of these rows sees them."""
+        return y
 
 
 def reach_of(design: Design, horizon: int) -> int:

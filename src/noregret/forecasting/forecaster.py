@@ -51,15 +51,18 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     coverage_, width_  of the intervals, by horizon; losses_(horizon) by expert
 
     Cost: at each horizon six linear cores of 3.5 n^2 flops per row and about 15 merging weights;
-    the learner once per block of horizons (1, 2, 4, 8, ..., H).  With n about 20 features, 50,000
-    rows take some seconds at H = 1 and about a minute at H = 48.  Memory: one longest lag (a year
-    where the frequency has one) and about 100 n^2 numbers per horizon.
+    the learner once per block of horizons (1, 2, 4, 8, ..., H), Auto() twice one step ahead.  With
+    n about 20 features, 50,000 rows take some 20 s at H = 1 and about a minute at H = 48.  Memory:
+    one longest lag (a year where the frequency has one) and about 100 n^2 numbers per horizon.
 
     Parameters
     ----------
-    learner : the learner that plays beside the rest, Auto(effort="linear") by default; it is
-        copied.  With one for labels, such as AutoClassifier(), outcomes are any two labels,
-        forecasts are probabilities of the second, and losses are Brier scores.
+    learner : the learner that plays beside the rest, Auto() by default; it is copied.  Auto plays
+        twice one step ahead, unless lags are given: on past outcomes and features in running
+        units, and on the features as they are.  The default one is Auto(effort="linear") further
+        ahead, and where the frequency has no season on the first of these.  With a learner for
+        labels, such as AutoClassifier(), outcomes are any two labels, forecasts are probabilities
+        of the second, and losses are Brier scores.
     time : the name of the column with times (or of the index of pandas): datetimes, ISO text, or
         numbers.  None: the index where it has dates, else rows are counted.
     every : the step between rows: a timedelta, "30 min", "1 day", "1 weekday" (Monday to Friday),
@@ -111,7 +114,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
         gaps: str = "fill",
         late: str = "refuse",
     ) -> None:
-        self.learner = learner  # type: ignore[assignment]  # None: Auto(effort="linear")
+        self.learner = learner  # type: ignore[assignment]  # None: Auto()
         self.time = time
         self.every = every
         self.horizon = horizon
@@ -124,8 +127,20 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
 
     # Parameters -----------------------------------------------------------------------------
 
-    def _inner(self) -> Learner:
-        return Auto(effort="linear") if self.learner is None else self.learner  # lags are given
+    def _inner(self, *, near: bool = False) -> Learner:
+        """The learner of past outcomes and features in units; near: one step ahead, in seasons."""
+        if self.learner is not None:
+            return self.learner
+        return Auto() if near and self._lags() is None else Auto(effort="linear")  # lags are given
+
+    def _plain(self) -> Learner | None:
+        """A learner of features as they are, one step ahead: Auto, which has a memory of its own.
+
+        Lags that were given are all that shall be seen of the past.
+        """
+        chosen = Auto() if self.learner is None else self.learner
+        fits = isinstance(chosen, Auto) and chosen.effort != "linear" and self._lags() is None
+        return private_copy(chosen) if fits else None
 
     @property
     def _binary(self) -> bool:
@@ -258,8 +273,8 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
         """What each expert has lost at a horizon; the forecasts issued: `certificate().loss`."""
         with self._lock:
             running = self._ran()
-            paid = running.aheads[self._within(horizon) - 1].paid()
-            return dict(zip(running.experts, paid.tolist()))
+            h = self._within(horizon)
+            return dict(zip(running.experts(h), running.aheads[h - 1].paid().tolist()))
 
     @property
     def classes_(self) -> Labels:

@@ -14,7 +14,7 @@ import numpy as np
 
 from noregret.declare.fields import AnyLearner, Count
 from noregret.errors import InputError, wrapping
-from noregret.forecasting.design import FAR, Design
+from noregret.forecasting.design import FAR, AsTheyAre, Design
 from noregret.forecasting.history import MEAN, REAL, History, Y
 from noregret.learner.base import Learner
 from noregret.learner.saving import ours
@@ -63,7 +63,7 @@ class Block:
         """Whether outcomes are labels 0 and 1, and forecasts probabilities of 1."""
         return hasattr(self.learner, "predict_proba")
 
-    def run(self, design: Design, past: History, first: int) -> Vector:
+    def run(self, design: Design | AsTheyAre, past: History, first: int) -> Vector:
         """What the learner says of the steps from `first` on, learning as they become known."""
         k, said = self.horizon, np.empty(past.size - first)
         batch = 1 if k == 1 else max(k, BATCH)
@@ -79,14 +79,16 @@ class Block:
             start = stop
         return said
 
-    def _at_once(self, design: Design, past: History, first: int, said: Vector) -> Vector:
+    def _at_once(
+        self, design: Design | AsTheyAre, past: History, first: int, said: Vector
+    ) -> Vector:
         """Horizon 1: predict-then-learn over all real steps; others are forecast in between."""
         steps = np.arange(first, past.size)
-        real = (past.table[REAL, past.columns(steps)] > 0.0) & (steps >= 1)
+        real = (past.table[REAL, past.columns(steps)] > 0.0) & (steps >= design.first)
         rows, base, unit = design.rows(past, steps, 1)
-        said[:] = past.table[MEAN, past.columns(steps - 1)] if self.binary else base
+        said[:] = self._idle(past, steps)
         if real.any():
-            target = self._target(past, steps[real], base[real], unit[real])
+            target = self._target(design, past, steps[real], base[real], unit[real])
             with wrapping("the learner", InputError):
                 if len(steps) == 1:
                     heard = np.array([float(self.learner.predict_one(rows[0]))])
@@ -98,21 +100,33 @@ class Block:
             self.learned = past.size
         return said
 
-    def _target(self, past: History, steps: Integers, base: Vector, unit: Vector) -> Vector:
+    def _idle(self, past: History, steps: Integers) -> Vector:
+        """A forecast without the learner: the mean of labels, the last outcome of numbers."""
+        known: Vector = past.table[MEAN if self.binary else Y, past.columns(steps - self.horizon)]
+        return known
+
+    def _target(
+        self,
+        design: Design | AsTheyAre,
+        past: History,
+        steps: Integers,
+        base: Vector,
+        unit: Vector,
+    ) -> Vector:
         y: Vector = past.table[Y, past.columns(steps)]
-        return y if self.binary else np.clip((y - base) / unit, -FAR, FAR)
+        return y if self.binary else design.target(y, base, unit)
 
     def _heard(self, heard: Vector, base: Vector, unit: Vector) -> Vector:
         """What the learner said, as a forecast of the outcome."""
         return np.asarray(heard) if self.binary else base + unit * heard
 
-    def _learn(self, design: Design, past: History, stop: int) -> None:
+    def _learn(self, design: Design | AsTheyAre, past: History, stop: int) -> None:
         """Learn the steps before `stop` that are not learned yet."""
         steps = np.arange(max(self.learned, self.horizon, past.start), stop)
         real = steps[past.table[REAL, past.columns(steps)] > 0.0]
         if real.size:
             rows, base, unit = design.rows(past, real, self.horizon)
-            target = self._target(past, real, base, unit)
+            target = self._target(design, past, real, base, unit)
             with wrapping("the learner", InputError):
                 if self.binary and hasattr(self.learner, "partial_fit"):
                     self.learner.partial_fit(rows, target, classes=[0, 1])
@@ -125,13 +139,16 @@ class Block:
             self.learned = max(self.learned, stop)
 
     def said(
-        self, design: Design, past: History, steps: Integers, given: Matrix | None = None
+        self,
+        design: Design | AsTheyAre,
+        past: History,
+        steps: Integers,
+        given: Matrix | None = None,
     ) -> Vector:
         """What the learner says of steps at its horizon, from what it has learned."""
         rows, base, unit = design.rows(past, steps, self.horizon, given)
         if self.learned <= self.horizon:
-            now: Vector = past.table[MEAN, past.columns(steps - self.horizon)]
-            return now if self.binary else base
+            return self._idle(past, steps)
         with wrapping("the learner", InputError):
             if self.binary:
                 heard = np.asarray(self.learner.predict_proba(rows), dtype=float)[:, 1]

@@ -12,7 +12,7 @@ from noregret.errors import ParameterError, abbreviated
 from noregret.forecasting.times import DAY, Every
 from noregret.types import Matrix, Vector
 
-__all__ = ["Season", "calendar", "parts_of", "seasons_of", "stretch_of"]
+__all__ = ["Season", "calendar", "clock_face", "parts_of", "seasons_of", "stretch_of"]
 
 YEAR = 365.2425 * DAY
 PARTS = ("day", "week", "year")
@@ -123,9 +123,33 @@ def calendar(parts: Sequence[str], local: Vector) -> Matrix:
     columns: list[Vector] = []
     for part in parts:
         if part == "week":
-            weekday = (np.floor(local / DAY) + 3.0) % 7.0  # 1 January 1970 was a Thursday
+            weekday = _weekday(local)
             columns += [(weekday == 5.0).astype(float), (weekday == 6.0).astype(float)]
         for k in range(1, HARMONICS.get(part, 0) + 1):
             turns = 2.0 * math.pi * k * local / (DAY if part == "day" else YEAR)
             columns += [np.sin(turns), np.cos(turns)]
     return np.column_stack(columns) if columns else np.empty((len(local), 0))
+
+
+def clock_face(parts: Sequence[str], local: Vector) -> Matrix:
+    """Hour, weekday (0 is Monday) and month (0 is January) at local times, as whole numbers.
+
+    >>> noon = np.array(["2024-02-29T12:00"], dtype="datetime64[us]").astype(float)
+    >>> clock_face(PARTS, noon).tolist()
+    [[12.0, 3.0, 1.0]]
+    """
+    columns: list[Vector] = []
+    for part in parts:
+        if part == "day":
+            columns.append(np.floor(24.0 * (local % DAY) / DAY))
+        elif part == "week":
+            columns.append(_weekday(local))
+        else:
+            months = local.astype("datetime64[us]").astype("datetime64[M]").astype(float)
+            columns.append(months % 12.0)
+    return np.column_stack(columns) if columns else np.empty((len(local), 0))
+
+
+def _weekday(local: Vector) -> Vector:
+    day: Vector = (np.floor(local / DAY) + 3.0) % 7.0  # 1 January 1970 was a Thursday
+    return day

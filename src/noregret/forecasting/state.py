@@ -16,7 +16,7 @@ from noregret.declare.fields import (
 )
 from noregret.forecasting.ahead import DRIFTS, PRECISIONS, Ahead
 from noregret.forecasting.bands import Bands
-from noregret.forecasting.design import Design, reach_of
+from noregret.forecasting.design import AsTheyAre, Design, reach_of
 from noregret.forecasting.history import History
 from noregret.forecasting.learners import Block, blocks_of
 from noregret.forecasting.scores import Tally
@@ -38,7 +38,7 @@ class Played:
 class Running:
     """The forecaster at work, on a grid of times that is known."""
 
-    __slots__ = ("aheads", "bands", "blocks", "design", "history", "tally")
+    __slots__ = ("aheads", "bands", "blocks", "design", "history", "plain", "tally")
 
     FIELDS = (
         Part("history", ("Forecaster.History",)),
@@ -46,6 +46,7 @@ class Running:
         Groups("blocks", Block),
         Group("bands", Bands),
         Group("tally", Tally),
+        Group("plain", Block, later=True),
     )
     SCRATCH = ("design",)  # as the parameters, the grid and the features say
 
@@ -56,30 +57,39 @@ class Running:
         blocks: Sequence[Block],
         bands: Bands,
         tally: Tally,
+        plain: Block | None = None,  # one step ahead, a learner of features as they are
     ) -> None:
         self.history, self.aheads, self.blocks = history, list(aheads), list(blocks)
-        self.bands, self.tally = bands, tally
+        self.bands, self.tally, self.plain = bands, tally, plain
         self.design: Design
 
     @classmethod
-    def start(cls, design: Design, horizon: int, learners: Sequence[Learner]) -> Running:
-        """Nothing has been learned."""
+    def start(
+        cls,
+        design: Design,
+        horizon: int,
+        learners: Sequence[Learner],
+        plain: Learner | None = None,
+    ) -> Running:
+        """Nothing has been learned; `plain` is the learner of features as they are."""
         periods = [s.steps for s in design.means]
         echoes = [e.steps for e in design.echoes]
         history = History(periods, echoes, len(design.features), reach_of(design, horizon))
         n = len(design.names(1))
         B = len(design.baselines)
-        aheads = [Ahead(h, n, B) for h in range(1, horizon + 1)]
+        both = 1 if plain is None else 2
+        aheads = [Ahead(h, n, B, both if h == 1 else 1) for h in range(1, horizon + 1)]
         blocks = [Block(k, learner) for k, learner in zip(blocks_of(horizon), learners)]
         skip = max([20, *(s.steps for s in design.seasons[:1])]) + horizon
         tally = Tally.start(horizon, B + 1, stretch_of(design.every)[0], skip)
-        running = cls(history, aheads, blocks, Bands.start(horizon), tally)
+        own = None if plain is None else Block(1, plain)
+        running = cls(history, aheads, blocks, Bands.start(horizon), tally, own)
         running.design = design
         return running
 
     def accept(self, design: Design, horizon: int) -> None:
         """Go on with this design, which must be the one that all was learned with."""
-        new = self.start(design, 1, ())
+        new = self.start(design, 1, (), None if self.plain is None else self.plain.learner)
         same = (
             self.history.features == new.history.features
             and self.history.seasons.tolist() == new.history.seasons.tolist()
@@ -104,6 +114,7 @@ class Running:
             [b.copy() for b in self.blocks],
             self.bands.copy(),
             self.tally.copy(),
+            None if self.plain is None else self.plain.copy(),
         )
         new.design = self.design
         return new
@@ -113,13 +124,13 @@ class Running:
         """H."""
         return len(self.aheads)
 
-    @property
-    def experts(self) -> list[str]:
-        """The names of the experts at every horizon."""
+    def experts(self, h: int) -> list[str]:
+        """The names of the experts at a horizon."""
         cells = [
             f"linear a={a:g}" + (f" drift={q:g}" if q else "") for q in DRIFTS for a in PRECISIONS
         ]
-        return [*self.design.baselines, *cells, "learner"]
+        plain = ["learner, features as they are"] if h == 1 and self.plain is not None else []
+        return [*self.design.baselines, *cells, "learner", *plain]
 
     # Steps that are known -------------------------------------------------------------------
 
@@ -129,6 +140,9 @@ class Running:
         history.extend(ys, xs, offsets)
         blocks = [block if block.sure else block.copy() for block in self.blocks]
         said = {block.horizon: block.run(self.design, history, first) for block in blocks}
+        plain = []
+        if self.plain is not None:
+            plain = [self.plain.run(AsTheyAre(self.design), history, first)]
         self.history, self.blocks = history, blocks
         T, H = len(ys), self.horizon
         issued, errors = np.empty((T, H)), np.empty((T, H))
@@ -136,7 +150,8 @@ class Running:
         for ahead in self.aheads:
             h = ahead.horizon
             learner = said[next(k for k in said if k >= h)]
-            forecast, naive = ahead.run(self.design, history, first, learner)
+            learners = [learner, *(plain if h == 1 else ())]
+            forecast, naive = ahead.run(self.design, history, first, learners)
             scored = steps >= max(h, self.design.warm)
             y = np.where(scored, ys, np.nan)
             errors[:, h - 1] = y - forecast
@@ -155,8 +170,10 @@ class Running:
             return 0.0
         target = np.array([self.history.size - 1 + h])
         block = next(block for block in self.blocks if block.horizon >= h)
-        learner = float(block.said(self.design, self.history, target, given)[0])
-        return self.aheads[h - 1].forecast(self.design, self.history, learner, given)
+        learners = [block.said(self.design, self.history, target, given)[0]]
+        if h == 1 and self.plain is not None:
+            learners += [self.plain.said(AsTheyAre(self.design), self.history, target, given)[0]]
+        return self.aheads[h - 1].forecast(self.design, self.history, learners, given)
 
     def certificates(self) -> list[Certificate]:
         """One for each horizon."""
@@ -164,4 +181,4 @@ class Running:
 
     def certificate(self, h: int) -> Certificate:
         """That of a horizon."""
-        return self.aheads[h - 1].certificate(self.experts, self.history)
+        return self.aheads[h - 1].certificate(self.experts(h), self.history)

@@ -149,8 +149,9 @@ class ForecasterState:
         """The grid is known: start to learn on it."""
         self.every = every
         design, horizon = self.chosen._design(self), self.chosen._checked("horizon")
-        learners = [private_copy(self.chosen._inner()) for _ in blocks_of(horizon)]
-        self.running = Running.start(design, horizon, learners)
+        near = [k == 1 and bool(design.seasons) for k in blocks_of(horizon)]
+        learners = [private_copy(self.chosen._inner(near=one)) for one in near]
+        self.running = Running.start(design, horizon, learners, self.chosen._plain())
 
     def _steps(self, times: Moments) -> Integers:
         """The step of each time; rows are counted where times have no grid."""
