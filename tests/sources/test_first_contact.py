@@ -414,3 +414,11 @@ def test_how_many_bad_rows_to_leave_out_is_said(tmp_path: Path, capsys) -> None:
     (tmp_path / "t.csv").write_text(text)
     assert noregret("run", tmp_path / "t.csv", "--target", "y", "--skip-bad", "1") == 2
     assert "--skip-bad 2 leaves the row out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("day", ["2024-02-30", "9999-12-31"])
+def test_the_end_of_a_day_that_there_is_not_is_a_bad_row(tmp_path: Path, day: str) -> None:
+    rows = "".join(f"2024-02-0{1 + k // 24},{k % 24 + 1}:00,{k}\n" for k in range(48))
+    text = "Day,Hour,y\n" + rows + f"{day},24:00,7\n"
+    with pytest.raises(SourceError, match="are not a date and a time of day"):
+        rounds(csv_of(tmp_path, text), time="Day,Hour")

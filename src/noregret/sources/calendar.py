@@ -59,8 +59,7 @@ def joined(block: Block, time: str, reading: Reading) -> Block:
     found: list[str | None] = []
     keep = np.ones(len(block), dtype=bool)
     for i, (day, clock) in enumerate(zip(block.columns[date], block.columns[hour[0]])):
-        text = None if day is None else clock_of(str(clock))
-        found.append(at_clock(str(day), text) if text else None)
+        found.append(_joined(day, clock))
         if found[-1] is None:
             keep[i] = False
             said = f"{abbreviated(day)} and {abbreviated(clock)} are not a date and a time of day"
@@ -69,6 +68,15 @@ def joined(block: Block, time: str, reading: Reading) -> Block:
     kinds = block.kinds | {time: TIME}
     made = Block(rest | {time: found}, kinds, block.places, block.open, block.whole)
     return made if keep.all() else made.kept(keep)
+
+
+def _joined(day: object, clock: object) -> str | None:
+    """A day and a time of day as one; None if they are not that."""
+    text = None if day is None else clock_of(str(clock))
+    try:
+        return at_clock(str(day), text) if text else None
+    except (ValueError, OverflowError):  # the end of a day that there is not, or of the last one
+        return None
 
 
 def dated(block: Block, time: str, reading: Reading) -> Block:

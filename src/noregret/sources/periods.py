@@ -17,22 +17,21 @@ __all__ = ["named", "period"]
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 LONG = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember")
 NAME = "(?P<b>" + "|".join(f"{m}(?:{rest})?" for m, rest in zip(MONTHS, LONG)) + r"|sept)\.?"
+FLAGS = re.IGNORECASE | re.ASCII
 YEAR = r"(?P<y>[12]\d{3})"
 MONTH = (
-    re.compile(rf"{YEAR}(?:[/-]|-?M)(?P<m>\d\d?)", re.IGNORECASE),
-    re.compile(rf"(?P<m>\d\d?)[/-]{YEAR}"),
-    re.compile(rf"{NAME}[ ./-]*{YEAR}", re.IGNORECASE),
-    re.compile(rf"{YEAR}[ ./-]*{NAME}", re.IGNORECASE),
+    re.compile(rf"{YEAR}(?:[/-]|-?M)(?P<m>\d\d?)", FLAGS),
+    re.compile(rf"(?P<m>\d\d?)[/-]{YEAR}", FLAGS),
+    re.compile(rf"{NAME}[ ./-]*{YEAR}", FLAGS),
+    re.compile(rf"{YEAR}[ ./-]*{NAME}", FLAGS),
 )
 QUARTER = (
-    re.compile(rf"{YEAR}[ ./-]?Q(?P<q>[1-4])", re.IGNORECASE),
-    re.compile(rf"Q(?P<q>[1-4])[ ./-]?{YEAR}", re.IGNORECASE),
+    re.compile(rf"{YEAR}[ ./-]?Q(?P<q>[1-4])", FLAGS),
+    re.compile(rf"Q(?P<q>[1-4])[ ./-]?{YEAR}", FLAGS),
 )
 DAY = (
-    re.compile(
-        rf"(?P<d>\d\d?)(?:st|nd|rd|th)?[. -]*{NAME}[, -]*{YEAR}(?P<clock>.*)", re.IGNORECASE
-    ),
-    re.compile(rf"{NAME} ?(?P<d>\d\d?)(?:st|nd|rd|th)?,? {YEAR}(?P<clock>.*)", re.IGNORECASE),
+    re.compile(rf"(?P<d>\d\d?)(?:st|nd|rd|th)?[. -]*{NAME}[, -]*{YEAR}(?P<clock>.*)", FLAGS),
+    re.compile(rf"{NAME} ?(?P<d>\d\d?)(?:st|nd|rd|th)?,? {YEAR}(?P<clock>.*)", FLAGS),
 )
 
 
