@@ -55,7 +55,7 @@ def test_the_screen_answers_in_order_within_80_columns(file: Path, capsys) -> No
         "lower RMSE than the best naive forecast",
         "90 % intervals",
         "Next   2024-02-10 00:00",
-        "Beside the best of 12 models, had you known it",
+        "Beside the best of 13 models, had you known it",
         "proven, whatever the data",
         "noregret forecast load.csv --target MW --steps 24",
     ]

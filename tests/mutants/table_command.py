@@ -211,7 +211,7 @@ MUTANTS = {
             ('("b", "a") if order == "dmY"', '("a", "b") if order == "dmY"', "day and month"),
             ('"mdY" if tie and differ else ""', '""', "days and months are guessed"),
             ('hour % 12 + 12 * (half == "P")', 'hour + 12 * (half == "P")', "noon and midnight"),
-            ("datetime.fromisoformat(date)  #", "pass  #", "the 31st of February"),
+            ("datetime.fromisoformat(when)  #", "pass  #", "the 31st of February"),
         ],
     ),
     "sources/cells.py": (

@@ -349,7 +349,7 @@ def test_months_make_a_series(tmp_path: Path, capsys) -> None:
     text = capsys.readouterr().out
     assert "every 1 month, no gaps" in text
     assert "Next   2020-01-01" in text
-    assert "months and quarters are read as their first day" in text
+    assert "months, quarters and weeks are read as their first day" in text
 
 
 @pytest.mark.parametrize(
@@ -414,3 +414,44 @@ def test_how_many_bad_rows_to_leave_out_is_said(tmp_path: Path, capsys) -> None:
     (tmp_path / "t.csv").write_text(text)
     assert noregret("run", tmp_path / "t.csv", "--target", "y", "--skip-bad", "1") == 2
     assert "--skip-bad 2 leaves the row out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("day", ["2024-02-30", "9999-12-31"])
+def test_the_end_of_a_day_that_there_is_not_is_a_bad_row(tmp_path: Path, day: str) -> None:
+    rows = "".join(f"2024-02-0{1 + k // 24},{k % 24 + 1}:00,{k}\n" for k in range(48))
+    text = "Day,Hour,y\n" + rows + f"{day},24:00,7\n"
+    with pytest.raises(SourceError, match="are not a date and a time of day"):
+        rounds(csv_of(tmp_path, text), time="Day,Hour")
+
+
+# Hours in a column of their own, compact dates, weeks -------------------------------------------
+
+
+def first_line(capsys, name: str) -> str:
+    assert noregret("run", name, "--target", "y", "--model", "auto") == 0
+    return capsys.readouterr().out.split("\n  ")[0].replace("\n    ", " ")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_of_whole_hours_belongs_to_the_date(
+    tmp_path: Path, capsys, monkeypatch, first: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    days = np.datetime64("2024-02-01") + np.arange(480) // 24
+    rows = [f"{day},{k % 24 + first},{k % 24}\n" for k, day in enumerate(days)]
+    Path("h.csv").write_text("Date,Hour,y\n" + "".join(rows))
+    ends = "2024-02-01 to 2024-02-20 23:00" if first == 0 else "2024-02-01 01:00 to 2024-02-21"
+    assert f"480 rows, {ends}, every 1 h, no gaps" in first_line(capsys, "h.csv")
+
+
+def test_compact_dates_and_weeks_are_times(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    days = np.datetime64("2024-01-01") + np.arange(60)
+    Path("c.csv").write_text(
+        "date,y\n" + "".join(f"{str(d).replace('-', '')},{k % 7}\n" for k, d in enumerate(days))
+    )
+    assert "60 rows, 2024-01-01 to 2024-02-29, every 1 day" in first_line(capsys, "c.csv")
+    Path("w.csv").write_text("week,y\n" + "".join(f"2024-W{k:02d},{k % 5}\n" for k in range(1, 53)))
+    assert "52 rows, 2024-01-01 to 2024-12-23, every week" in first_line(capsys, "w.csv")
+    Path("n.csv").write_text("date,y\n" + "".join(f"{10000000 + k},{k % 7}\n" for k in range(30)))
+    assert first_line(capsys, "n.csv").startswith("n.csv   30 rows")  # they are numbers

@@ -16,7 +16,7 @@ __all__ = ["notes"]
 
 ORDERS = {"dmY": "day first", "mdY": "month first", "Ymd": "year first"}
 PERIODS = {
-    "period": "months and quarters are read as their first day",
+    "period": "months, quarters and weeks are read as their first day",
     "named": "times are read with the month's name",
 }
 REMEDIES = {"times": " (--calendar)", "values differ": " (--text takes it)", "--drop": ""}

@@ -59,9 +59,9 @@ features only, some 50 times faster. Other models take --lags and --calendar as 
 How cells are read:
   a column is numbers, times or text by most of the first 1,000 rows (of a pipe: those that are
     there when it starts); a cell that does not fit is a bad row, named with its line
-  numbers may have a decimal comma or marks between thousands, times be 2024-12-31T13:45,
-    31.12.2024 13:45, 12/31/2024 1:45 PM or seconds from 1970; what can be read in two ways
-    is asked for
+  numbers may have a decimal comma, marks between thousands or a unit, times be
+    2024-12-31T13:45, 31.12.2024 24:00, 12/31/2024 1:45 PM, 31-Dec-2024, 2024-12, 2024Q4 or
+    seconds from 1970; what can be read in two ways is asked for
   text becomes features on the fly: colour=red is 1 in rows that are red; text of which most
     values differ, an index column and times are left out, and it is said
   --calendar makes features from the time column
@@ -83,8 +83,9 @@ stopped; another one is new rounds, and options that are not given are those of 
 Rows whose times are not newer than what was learned are refused, as is a file that begins like
 one that was learned (--late skip or learn). Runs chain exactly: the forecasts are those of one
 long run, bit for bit. It says how far --out was: a run that goes on drops rows that were written
-later, and adds to it (a pipe to what the pipe before wrote). Until its end a run with --state and
-Parquet keeps the rows in FILE.parquet.part.csv. One run at a time uses a state.
+later, and adds to it (a pipe to what the pipe before wrote; another file with --append). Until
+its end a run with --state and Parquet keeps the rows in FILE.parquet.part.csv. One run at a time
+uses a state.
 
 Exit codes: 0 well, 1 a certificate fails, 2 bad input, 130 or 143 interrupted.
 """

@@ -346,8 +346,9 @@ class Session:
         """What a reader should know about the rows."""
         first = self.players[0]
         learner = first.learner
-        weekdays = isinstance(learner, Forecaster) and bool(self.rows or self.steps)
-        weekdays = weekdays and learner.facts().every == "weekday"
+        weekdays = isinstance(learner, Forecaster) and learner.__sklearn_is_fitted__()
+        if isinstance(learner, Forecaster) and weekdays:
+            weekdays = learner.facts().every == "weekday"
         return notes(self.encoding, self.reading, binary=first.binary, weekdays=weekdays)
 
     def summary(self, player: Player) -> Summary:

@@ -7,6 +7,8 @@ by (k_now - k_first)/(STEP T), exactly.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from noregret.declare.fields import Array
@@ -48,32 +50,44 @@ class Bands:
     def run(self, errors: Matrix, coverage: float) -> Matrix:
         """Learn y - forecast, (T, H), NaN where there is none; the widths as issued, (T, H, 2)."""
         T, H = errors.shape
-        widths = np.empty((T + H, H, 2))  # row t + H: issued after step t, the oldest first
-        widths[:H] = self.issued
-        found, alpha = np.empty((T, H, 2)), 0.5 * (1.0 - coverage)
-        every, t = np.arange(H), self.track
-        for s in range(T):
-            issued = widths[H + s - 1 - every, every]  # h steps before: row s - h
-            found[s] = issued
-            e = errors[s]
-            real = ~np.isnan(e)
-            if real.any():
-                error = np.where(real, e, 0.0)
-                size = np.abs(error)
-                started = real & (t[KNOWN] > 0.0)
-                t[BELOW] += STEP * np.where(started, (-error > issued[:, 0]) - alpha, 0.0)
-                t[ABOVE] += STEP * np.where(started, (error > issued[:, 1]) - alpha, 0.0)
-                rate = np.where(real, np.maximum(1.0 / (t[KNOWN] + 1.0), RATE), 0.0)
-                t[LEVEL] += rate * (size - t[LEVEL])
-                t[KNOWN] += real
-                finite = real & np.isfinite(issued[:, 0])
-                inside = finite & (-error <= issued[:, 0]) & (error <= issued[:, 1])
-                t[INSIDE] += inside
-                t[WIDTH] += np.where(finite, issued.sum(axis=1), 0.0)
-                t[SCORED] += finite
-            widths[H + s] = self.now()
-        self.issued = widths[T:].copy()
+        alpha, found = 0.5 * (1.0 - coverage), np.empty((T, H, 2))
+        issued = np.empty((H, H, 2))
+        for h in range(H):  # plain numbers: a step is too little for arrays
+            before = self.issued[:, h].tolist()  # after each of the last H steps, the oldest first
+            track = self.track[:, h].tolist()
+            after = _tracked(track, before, errors[:, h].tolist(), alpha, h)
+            found[:, h] = after[H - 1 - h : H - 1 - h + T]  # issued h + 1 steps before
+            issued[:, h], self.track[:, h] = after[T:], track
+        self.issued = issued
         return found
+
+
+def _tracked(
+    track: list[float],
+    issued: list[list[float]],
+    errors: list[float],
+    alpha: float,
+    h: int,
+) -> list[list[float]]:
+    """What is issued after each step, behind what was issued before; `track` goes on in place."""
+    known, level, below, above, inside, width, scored = track
+    found, H = list(issued), len(issued)
+    for s, e in enumerate(errors):
+        if e == e:
+            low, high = found[H + s - 1 - h]
+            if known > 0.0:
+                below += STEP * ((-e > low) - alpha)
+                above += STEP * ((e > high) - alpha)
+            level += max(1.0 / (known + 1.0), RATE) * (abs(e) - level)
+            known += 1.0
+            if low < math.inf:
+                inside += -e <= low and e <= high
+                width += low + high
+                scored += 1.0
+        size = level if known > 0.0 else math.inf
+        found.append([below * size, above * size])
+    track[:] = known, level, below, above, inside, width, scored
+    return found
 
 
 def summary(bands: Bands) -> tuple[Vector, Vector]:

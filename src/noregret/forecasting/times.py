@@ -248,8 +248,8 @@ class Every:
     def at(self, slots: Integers, origin: float) -> Vector:
         """The times of steps; months keep the day of the month where they have it."""
         if self.weekday is not None:
-            week, day = np.divmod(self.weekday + np.asarray(slots), 5)
-            slots = 7 * week + day - self.weekday
+            week, weekday = np.divmod(self.weekday + np.asarray(slots), 5)
+            slots = 7 * week + weekday - self.weekday
         if not self.months:
             return np.asarray(origin + slots * self.step, dtype=np.float64)
         start = EPOCH + timedelta(microseconds=origin)
@@ -327,8 +327,8 @@ def infer(times: Moments) -> Every:
             whole = round(step / unit) * unit
             if whole and abs(whole - step) <= 0.05 * step:
                 return Every(times.kind, float(whole))
-    days = times.kind == "moment" and step == DAY and len(times) >= ENOUGH
-    if days and (_weekdays(times) < 5.0).all():
+    daily = times.kind == "moment" and step == DAY and len(times) >= ENOUGH
+    if daily and (_weekdays(times) < 5.0).all():
         weekdays = Every("moment", step, weekday=0).begun(times)
         if np.mean(np.diff(weekdays.slots(times, float(times.at[0]))) == 1) > RIGHT:
             return weekdays

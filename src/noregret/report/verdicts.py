@@ -99,7 +99,7 @@ def _errors(found: Summary) -> str:
 def _table(head: tuple[str, ...], body: str) -> str:
     names = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     return (
-        f'<div class="wide"><table><thead><tr>{names}</tr></thead>'
+        f'<div class="wide plain"><table><thead><tr>{names}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -112,11 +112,14 @@ def _row(name: str, one: Errors) -> str:
 def _coming(found: Summary) -> str:
     if not found.coming:
         return ""
+    ends = any(one.low == one.low for one in found.coming)
     body = "".join(
         f'<tr><th scope="row">{escape(one.time)}</th><td>{number(one.forecast)}</td>'
-        f"<td>{number(one.low)}</td><td>{number(one.high)}</td></tr>"
+        + f"<td>{number(one.low)}</td><td>{number(one.high)}</td>" * ends
+        + "</tr>"
         for one in found.coming[:SHOWN]
     )
+    said = f"chance of {found.positive}" if found.binary else "forecast"
     more = len(found.coming) - SHOWN
     note = (
         f'<p class="note">{more:,} more step{"s" * (more > 1)} in the output.</p>'
@@ -125,7 +128,7 @@ def _coming(found: Summary) -> str:
     )
     if held := found.coming[0].held:
         note += f'<p class="note">With {escape(", ".join(held))} as in the last row.</p>'
-    return _table(("next", "forecast", "from", "to"), body) + note
+    return _table(("next", said, *(("from", "to") if ends else ())), body) + note
 
 
 def proved(one: Guarantee, *, binary: bool) -> str:

@@ -311,11 +311,12 @@ def _of_series(
             f"{names} {'are' if several else 'is'} used at the forecast's time: "
             f"{'are they' if several else 'is it'} known then? (--known)"
         )
-    held = [name for name in facts.features if name not in (learner.known or ())]
+    known = learner.known if isinstance(learner.known, list | tuple) else ()
+    held = [name for name in facts.features if name not in known]
     if strict and player.ahead and held and not facts.assumed:
-        rows = sum(map(len, player.ahead))
+        ahead = sum(map(len, player.ahead))
         found.warnings.append(
-            f"after the last outcome {rows:,} row{'s have' if rows > 1 else ' has'} "
+            f"after the last outcome {ahead:,} row{'s have' if ahead > 1 else ' has'} "
             f"{', '.join(held[:4])}: --known {','.join(held[:4])} uses "
             f"{'them' if len(held) > 1 else 'it'} at the forecast's time"
         )

@@ -16,6 +16,7 @@ from noregret.types import Matrix
 __all__ = ["CALENDAR", "calendar_of", "dated", "found_apart", "joined", "parts_of"]
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+CALLED_HOUR = frozenset(("hour", "hr", "he", "hour ending", "hour_ending", "hourending", "stunde"))
 CALENDAR = (
     *("day sin", "day cos", "half-day sin", "half-day cos", "year sin", "year cos"),
     *(f"weekday={day}" for day in WEEKDAYS),
@@ -43,7 +44,16 @@ def found_apart(block: Block, drop: Sequence[str]) -> str | None:
     }
     days = [n for n, cells in texts.items() if block.kinds.get(n) == TIME and _days(cells)]
     hours = [n for n, cells in texts.items() if cells and all(map(clock_of, cells))]
+    hours += [n for n, column in block.columns.items() if n not in drop and _hours(n, column)]
     return f"{days[0]},{hours[0]}" if len(days) == len(hours) == 1 else None
+
+
+def _hours(name: str, column: Column) -> bool:
+    """Whether a column of numbers is called an hour, and has whole ones from 0 to 24."""
+    if name.strip().lower() not in CALLED_HOUR or not isinstance(column, np.ndarray):
+        return False
+    known = column[~np.isnan(column)]
+    return bool(len(known)) and bool(np.isin(known, np.arange(25.0)).all())
 
 
 def _days(cells: Sequence[str]) -> bool:
@@ -59,8 +69,7 @@ def joined(block: Block, time: str, reading: Reading) -> Block:
     found: list[str | None] = []
     keep = np.ones(len(block), dtype=bool)
     for i, (day, clock) in enumerate(zip(block.columns[date], block.columns[hour[0]])):
-        text = None if day is None else clock_of(str(clock))
-        found.append(at_clock(str(day), text) if text else None)
+        found.append(_joined(day, clock))
         if found[-1] is None:
             keep[i] = False
             said = f"{abbreviated(day)} and {abbreviated(clock)} are not a date and a time of day"
@@ -69,6 +78,16 @@ def joined(block: Block, time: str, reading: Reading) -> Block:
     kinds = block.kinds | {time: TIME}
     made = Block(rest | {time: found}, kinds, block.places, block.open, block.whole)
     return made if keep.all() else made.kept(keep)
+
+
+def _joined(day: object, clock: object) -> str | None:
+    """A day and a time of day as one; None if they are not that."""
+    whole = isinstance(clock, float) and clock in range(25)
+    text = None if day is None else clock_of(f"{clock:02.0f}:00" if whole else str(clock))
+    try:
+        return at_clock(str(day), text) if text else None
+    except (ValueError, OverflowError):  # the end of a day that there is not, or of the last one
+        return None
 
 
 def dated(block: Block, time: str, reading: Reading) -> Block:

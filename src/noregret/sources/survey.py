@@ -39,6 +39,7 @@ CELLS = 100_000  # and cells, though never fewer than
 LEAST = 100  # rows
 MANY = 50  # different values that a text column may have however few rows there are
 SHARES = ("%", "\u2030")
+COMPACT = "%Y%m%d"  # 20240229
 FEW = 3  # words for missing that a column of numbers may have
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # 1.517: a thousand, or one and a half?
 SMALL = re.compile(r"[+-]?\d{1,3}")  # whole numbers that would have no mark between thousands
@@ -280,6 +281,8 @@ def _unit(name: str, texts: list[str], declared: Declared, style: Style | None) 
     if style is not None or not (name == declared.time or name.lower() in CALLED_TIME):
         return None
     plain = [text for text in texts if NUMERIC.fullmatch(text)]
+    if plain and all(len(text) == 8 and Dates(COMPACT).read(text) for text in plain):
+        return COMPACT
     return epoch_like(float(text) for text in plain)
 
 
