@@ -177,7 +177,7 @@ def long_streams(folder: Path, peers: Peers) -> dict[str, list[str]]:
     body, half = [], LONG // 2
     for name, (_, series) in FILES.items():
         X, y = read(folder, name, LONG)
-        if len(y) < LONG:
+        if len(y) < LONG or (peers.recorded and f"long/{name}" not in peers.known):
             continue
         peer, who = peers.best(f"long/{name}", X, y, lambda f, y=y: rmse(f, y, half), series=series)
         said = [rmse(ours(X, y, effort)[0], y, half) / peer for effort in ("normal", "high")]

@@ -106,3 +106,30 @@ def test_what_is_said_in_words_is_so() -> None:
     assert said["Fixed Share, one expert"] in auto.explain()
     assert said["every round"] == ""
     assert "% more RMSE than the pool" in said["the team in the pool's place"]
+
+
+@pytest.mark.parametrize("effort", ["low", "normal"])
+def test_rounds_are_compiled_but_for_those_that_plan(effort: str) -> None:
+    """And a forecast leaves no trace, of whatever else was forecast in between."""
+    rng = np.random.default_rng(7)
+    X = np.column_stack([rng.normal(size=70), rng.integers(0, 5, 70)])
+    y = X @ [1.0, 2.0] + rng.normal(size=70)
+    auto, twin, taken = nr.Auto(effort=effort), nr.Auto(effort=effort), 0
+    for t, (x, v) in enumerate(zip(X, y.tolist())):
+        auto.learn_one(x, v)
+        if t < 5:
+            twin.learn_one(x.tolist(), v)
+            continue
+        if t % 20 == 5:
+            before, said = twin.to_bytes(), twin.predict_one(x)
+            twin.predict(X[t - 3 : t])  # the careful way, at other rows
+            twin.predict_one(X[0])
+            assert twin.predict_one(x) == said
+            assert twin.to_bytes() == before
+            twin.predict(X[t - 1 : t])
+        if twin._state.fast.learn(x, v):
+            taken += 1
+        else:
+            twin.learn_one(x, v)
+    assert taken == 65 - 2  # not those after which 32 and 64 rounds are learned
+    assert twin.to_bytes() == auto.to_bytes()

@@ -123,6 +123,12 @@ class EnsembleState(PooledState):
         fields = space, units, linear, views, groups, waves, team, trees, last, pool
         return cls(*fields, Guard.of())
 
+    def stored(self) -> tuple[object, ...]:
+        """The values of FIELDS; no guard where it has let nothing pass, as in files of before."""
+        fields = [getattr(self, name.name) for name in self.FIELDS]
+        idle = Guard.of(self.pool.totals().loss)
+        return *fields[:-1], None if self.guard.same(idle) else self.guard
+
     def __reduce__(self) -> tuple[object, ...]:
         return revived, (EnsembleState, *(getattr(self, field.name) for field in self.FIELDS))
 

@@ -57,6 +57,11 @@ class Guard:
         """A guard that shares nothing with this one."""
         return Guard(self.account.copy(), self.over.copy(), self.paid.copy())
 
+    def same(self, other: Guard) -> bool:
+        """Whether another guard has let the same pass."""
+        pairs = zip((self.account, self.over, self.paid), (other.account, other.over, other.paid))
+        return all(np.array_equal(mine, others) for mine, others in pairs)
+
     @staticmethod
     def spans(pool: Pool, ys: Vector) -> tuple[Vector, Vector]:
         """By row the outcomes that a pool is ready for: the range given, or what was seen before.
