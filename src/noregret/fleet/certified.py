@@ -144,7 +144,7 @@ def _audited(
     store: Packed | Laid | Loose, where: Integers, *, inside: bool
 ) -> Iterator[Certificate]:
     for slot in where.tolist():
-        learner = store.learner(slot)
+        learner: Any = store.learner(slot)
         yield (learner.learner_ if inside else learner).certificate()
 
 

@@ -190,7 +190,8 @@ def _of_intervals(state: TrackedState) -> Iterator[Kept]:
 
 def _square_root(factor: Matrix) -> bool:
     """Whether a factor is that of a drifting core: one row more than columns, not one less."""
-    return factor.shape[0] > factor.shape[1]
+    rows, columns = factor.shape
+    return bool(rows > columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ class SlotStore:
 
     def joint(self, other: Any) -> Space:
         """The space of both; slots have it from now on."""
-        mine = other if self.packing is None else self.packing.space
+        mine: Space = other if self.packing is None else self.packing.space
         if mine != other:
             if not isinstance(mine, Names) or not isinstance(other, Names):
                 raise FeatureError(
