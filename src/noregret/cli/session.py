@@ -39,7 +39,7 @@ __all__ = ["Session"]
 
 
 COLUMNS = ("forecast", "std", "loss", "bound")  # of one learner's output
-SERIES = ("forecast", "low", "high", "loss")  # of a Forecaster's
+SERIES = ("forecast", "loss")  # of a Forecaster's
 MOMENT = 0.2  # seconds that a piece should take at most
 PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at every horizon
 
@@ -289,7 +289,9 @@ class Session:
         if len(played) == 1:
             names = SERIES if self.encoding.series else COLUMNS
             said = {name: getattr(played[0], name) for name in names}
-            ends = {} if self.encoding.series else _ends(self.players[0].coverages, played[0])
+            ends = _ends(self.players[0].coverages, played[0])
+            for level, column in zip(self.players[0].levels, played[0].quantiles.T):
+                ends[f"q_{level:g}"] = column
             columns |= {"forecast": said.pop("forecast")} | ends | said
         else:
             for player, one in zip(self.players, played):
@@ -386,6 +388,11 @@ class Session:
         columns: dict[str, Written] = {"time": [one.at for one in coming]}
         for name in ("forecast", "low", "high"):
             columns[name] = np.array([getattr(one, name) for one in coming])
+        if coming and coming[0].ends:  # of several coverages, by name
+            del columns["low"], columns["high"]
+            columns |= {
+                name: np.array([one.ends[name] for one in coming]) for name in coming[0].ends
+            }
         with named(out):
             output = open_output(out, out_format)
             output.write(columns)

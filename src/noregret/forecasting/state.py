@@ -29,7 +29,7 @@ __all__ = ["Played", "Running"]
 
 @dataclass(slots=True)
 class Played:
-    """What a run of steps gave: issued forecasts (T, H), widths of intervals (T, H, 2)."""
+    """What a run of steps gave: issued forecasts (T, H), widths of intervals (T, H, C, 2)."""
 
     ahead: Matrix
     widths: Matrix
@@ -62,7 +62,13 @@ class Running:
         self.design: Design
 
     @classmethod
-    def start(cls, design: Design, horizon: int, learners: Sequence[Learner]) -> Running:
+    def start(
+        cls,
+        design: Design,
+        horizon: int,
+        learners: Sequence[Learner],
+        coverages: Sequence[float] = (0.9,),
+    ) -> Running:
         """Nothing has been learned."""
         periods = [s.steps for s in design.means]
         echoes = [e.steps for e in design.echoes]
@@ -73,11 +79,11 @@ class Running:
         blocks = [Block(k, learner) for k, learner in zip(blocks_of(horizon), learners)]
         skip = max([20, *(s.steps for s in design.seasons[:1])]) + horizon
         tally = Tally.start(horizon, B + 1, stretch_of(design.every)[0], skip)
-        running = cls(history, aheads, blocks, Bands.start(horizon), tally)
+        running = cls(history, aheads, blocks, Bands.start(horizon, coverages), tally)
         running.design = design
         return running
 
-    def accept(self, design: Design, horizon: int) -> None:
+    def accept(self, design: Design, horizon: int, coverages: int) -> None:
         """Go on with this design, which must be the one that all was learned with."""
         new = self.start(design, 1, ())
         same = (
@@ -90,10 +96,12 @@ class Running:
             and self.aheads[0].grid.features == new.aheads[0].grid.features
             and self.aheads[0].discounted.shape == new.aheads[0].discounted.shape
             and self.tally.sums.shape[:2] == (horizon, len(design.baselines) + 1)
-            and self.bands.issued.shape[:2] == (horizon, horizon)
+            and self.bands.issued.shape[:2] == (horizon, coverages * horizon)
         )
         if not same:
-            raise Mismatch("was learned with other lags, features or seasons, or another horizon")
+            raise Mismatch(
+                "was learned with other lags, features, seasons or intervals, or another horizon"
+            )
         self.design = design
 
     def copy(self) -> Running:
@@ -123,7 +131,7 @@ class Running:
 
     # Steps that are known -------------------------------------------------------------------
 
-    def run(self, ys: Vector, xs: Matrix, offsets: Vector, coverage: float) -> Played:
+    def run(self, ys: Vector, xs: Matrix, offsets: Vector, coverages: Sequence[float]) -> Played:
         """Forecast, then learn these steps, in place; NaN is a step without an outcome."""
         history, first = self.history.copy(), self.history.size
         history.extend(ys, xs, offsets)
@@ -143,7 +151,7 @@ class Running:
             issued[:, h - 1] = np.where(scored, forecast, np.nan)
             both = np.column_stack([forecast, naive])
             self.tally.book(h, steps, y[:, None] - both)
-        widths = self.bands.run(errors, coverage)
+        widths = self.bands.run(errors, coverages)
         history.trimmed(reach_of(self.design, H))
         return Played(issued, widths)
 
