@@ -77,6 +77,9 @@ def test_what_does_not_fit_is_said() -> None:
     for given_, words in [
         ({}, "outcome_range = None"),
         ({"outcome_range": [(0, 1), (0, 1)]}, "has 2 pairs"),
+        ({"outcome_range": [(0, 1), (0,), (0, 1)]}, "outcome_range"),
+        ({"outcome_range": np.array(np.nan)}, "outcome_range"),
+        ({"outcome_range": "wide"}, "outcome_range"),
         ({"outcome_range": 1.0, "share": 0.1}, "share = 0.1"),
     ]:
         with pytest.raises(ParameterError, match=words):

@@ -138,7 +138,7 @@ def aggregate(
         rule = WINNERS.get(loss, "mlpol") if isinstance(loss, str) else "mlpol"
     if RULE.check("rule", rule) == "aggregating":
         _refuse('rule="mlpol" or "boa"', level=level, width=width)
-        if loss == "square" and np.ndim(forecasts) == 3:  # type: ignore[arg-type]  # frames have 2
+        if loss == "square" and _deep(forecasts):
             return _vectors(forecasts, y, outcome_range, share, prior)
         played = game(PARAMETERS["loss"].kind.check("loss", loss), outcome_range)
         said, costs, names, ys = read(played, forecasts, y)
@@ -166,6 +166,13 @@ def aggregate(
             f"forecasts has shape {said.shape}: several levels are for one outcome a round"
         )
     return replace(quantiles_of(found), library=library_of(forecasts))
+
+
+def _deep(forecasts: Any) -> bool:
+    """Whether there are several forecasts per round and expert; frames have one."""
+    if isinstance(forecasts, list | tuple):
+        forecasts = np.asarray(forecasts[:1])
+    return isinstance(forecasts, np.ndarray) and forecasts.ndim == 3
 
 
 def _vectors(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from noregret.losses import span
 from noregret.types import Matrix, Vector
 
 __all__ = ["VectorAggregation", "aggregate_vectors", "ranges_of"]
+
+SEQUENCES = (list, tuple, np.ndarray)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +46,19 @@ class VectorAggregation(GradientAggregation):
         return _replay(self.said, self.y, self.ranges, self.prior)[2]
 
 
-def ranges_of(outcome_range: object, k: int) -> Matrix:
+def ranges_of(outcome_range: Any, k: int) -> Matrix:
     """(k, 2): lo and hi of every outcome, from one range for all or one for each."""
     if outcome_range is None:
         raise ParameterError(
             "outcome_range = None: the Aggregating Algorithm needs it for several outcomes; give "
             'Y, (lo, hi), or a pair for each; rule="rules" learns it'
         )
-    shape = np.shape(outcome_range)  # type: ignore[arg-type]  # whatever has none is one number
-    each = list(outcome_range) if len(shape) == 2 else [outcome_range] * k  # type: ignore[call-overload]  # so it has
+    several = getattr(outcome_range, "ndim", 1) > 0 and isinstance(outcome_range, SEQUENCES)
+    pairs = several and all(isinstance(one, SEQUENCES) for one in outcome_range)
+    each = [tuple(one) for one in outcome_range] if pairs else [outcome_range] * k
     if len(each) != k:
         raise ParameterError(f"outcome_range has {len(each)} pairs: give one for each of {k}")
-    return np.array([span(tuple(one) if len(shape) == 2 else one) for one in each])
+    return np.array([span(one) for one in each])
 
 
 def aggregate_vectors(
