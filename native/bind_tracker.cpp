@@ -29,8 +29,14 @@ void bind_tracker(nb::module_& m) {
     t.attr("STEADY_STEP") = tracker::STEP[tracker::STEADY];
     t.def("fits", &tracker::fits);
     t.def("issue", &tracker::issue);
-    t.def("learn", &tracker::learn);
-    t.def("replay", &tracker::replay);
+    t.def("learn", [](Block scale, Cube track, Block book, Block ring, double y, double g,
+                      double root, Row ends) {
+        return tracker::learn(scale, track, book, ring, y, g, root, ends);
+    });
+    t.def("replay", [](Block scale, Cube track, Block book, Block ring, Row ys, Row gs, Row roots,
+                       Block ends) {
+        return tracker::replay(scale, track, book, ring, ys, gs, roots, ends);
+    });
 }
 
 void bind_tracked_rounds(nb::module_& r) {

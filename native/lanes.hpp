@@ -36,7 +36,7 @@ struct Eight {
 
     static INLINE Eight all(double value) {
         Eight r;
-        UNROLLED for (int i = 0; i < PARTS; ++i) r.part[i] = Numbers{} + value;
+        UNROLLED for (int i = 0; i < PARTS; ++i) r.part[i] = value - Numbers{};  // x - 0 is x
         return r;
     }
     // Part by part: a memcpy of all eight is cut into pieces of 16 bytes, through the stack.
@@ -45,6 +45,15 @@ struct Eight {
         UNROLLED for (int i = 0; i < PARTS; ++i)
             r.part[i] = reinterpret_cast<const Anywhere*>(p)[i];
         return r;
+    }
+    static INLINE Eight of(double a, double b, double c, double d, double e, double f, double g,
+                           double h) {
+        if constexpr (BYTES == 16)
+            return {{Numbers{a, b}, Numbers{c, d}, Numbers{e, f}, Numbers{g, h}}};
+        else if constexpr (BYTES == 32)
+            return {{Numbers{a, b, c, d}, Numbers{e, f, g, h}}};
+        else
+            return {{Numbers{a, b, c, d, e, f, g, h}}};
     }
     INLINE void put(double* p) const {
         UNROLLED for (int i = 0; i < PARTS; ++i) reinterpret_cast<Anywhere*>(p)[i] = part[i];
@@ -71,10 +80,18 @@ struct Eight {
 NOREGRET_OPERATOR(+)
 NOREGRET_OPERATOR(-)
 NOREGRET_OPERATOR(*)
+NOREGRET_OPERATOR(/)
 
 template <int B>
 INLINE Eight<B> larger(const Eight<B>& a, const Eight<B>& b) {
     NOREGRET_EACH(a.part[i] > b.part[i] ? a.part[i] : b.part[i])
+}
+
+// `yes` where a > b, else `no`.
+template <int B>
+INLINE Eight<B> above(const Eight<B>& a, double b, double yes, double no) {
+    using Numbers = typename Eight<B>::Numbers;
+    NOREGRET_EACH(a.part[i] > b ? yes - Numbers{} : no - Numbers{})
 }
 
 // `yes` where a < b, else 0.
@@ -114,20 +131,42 @@ INLINE Eight<B> exponential(const Eight<B>& given) {
     return (low + r4 * (middle + r4 * high)) * power(shifted);
 }
 
+// Eight numbers as two, 0, 2, 4 and 6 in one and the others in the other: (0 . 4) . (2 . 6).
+using Two = Width<16>::Numbers;
+#define NOREGRET_HALVED(name, join)                                                               \
+    INLINE Two name(const Eight<16>& a) {                                                         \
+        return join(join(a.part[0], a.part[2]), join(a.part[1], a.part[3]));                      \
+    }                                                                                             \
+    INLINE Two name(const Eight<32>& a) {                                                         \
+        Width<32>::Numbers v = join(a.part[0], a.part[1]);                                        \
+        return join((Two{v[0], v[1]}), (Two{v[2], v[3]}));                                        \
+    }                                                                                             \
+    INLINE Two name(const Eight<64>& a) {                                                         \
+        using Four = Width<32>::Numbers;                                                          \
+        const auto& v = a.part[0];                                                                \
+        Four low = {v[0], v[1], v[2], v[3]}, high = {v[4], v[5], v[6], v[7]};                     \
+        low = join(low, high);                                                                    \
+        return join((Two{low[0], low[1]}), (Two{low[2], low[3]}));                                \
+    }
+#define NOREGRET_SUM(a, b) (a) + (b)
+#define NOREGRET_MOST(a, b) ((a) > (b) ? (a) : (b))
+NOREGRET_HALVED(sums, NOREGRET_SUM)
+NOREGRET_HALVED(tops, NOREGRET_MOST)
+#undef NOREGRET_HALVED
+#undef NOREGRET_SUM
+#undef NOREGRET_MOST
+
 // The sum, in the order of all sums here.
 template <int B>
 INLINE double total(const Eight<B>& a) {
-    double s[8];
-    a.put(s);
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    Two s = sums(a);
+    return s[0] + s[1];
 }
 
 template <int B>
 INLINE double largest(const Eight<B>& a) {
-    double s[8];
-    a.put(s);
-    for (int q = 1; q < 8; ++q) s[0] = noregret::larger(s[q], s[0]);
-    return s[0];
+    Two s = tops(a);
+    return noregret::larger(s[0], s[1]);
 }
 
 #undef NOREGRET_EACH

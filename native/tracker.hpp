@@ -17,7 +17,7 @@
 // on any data whatever.  Losses are added up in units of `unit sqrt(d)`.
 #pragma once
 
-#include "arrays.hpp"
+#include "lanes.hpp"
 
 namespace noregret::tracker {
 
@@ -79,25 +79,40 @@ enum : int {
 enum : int { MOST_SHORT = 0, MOST_LONG = 1, NOW_SHORT = 2, NOW_LONG = 3, PLACE = 4, BITS = 5 };
 constexpr Size RING = BITS + LONG;
 
-// A short loop that stays one until vectors are made of it.
-#if defined(__GNUC__) && !defined(__clang__)
-#define VECTOR(k, n) _Pragma("GCC unroll 1") for (int k = 0; k < n; ++k)
-#else
-#define VECTOR(k, n) for (int k = 0; k < n; ++k)
-#endif
-using Eight = double[TRACKERS];
-INLINE double sum(const Eight& x) {
-    double four[4], two[2];
-    VECTOR(k, 4) four[k] = x[k] + x[k + 4];
-    VECTOR(k, 2) two[k] = four[k] + four[k + 2];
-    return two[0] + two[1];
+template <int B>
+using Eight = lanes::Eight<B>;
+using lanes::Two;
+
+// A row of `track`, of level i of those that begin at `at`.
+template <int B>
+INLINE Eight<B> row(const double* at, int i, int which) {
+    return Eight<B>::at(at + (i * TRACK_ROWS + which) * TRACKERS);
 }
-INLINE double top(const Eight& x) {
-    double four[4], two[2];
-    VECTOR(k, 4) four[k] = larger(x[k], x[k + 4]);
-    VECTOR(k, 2) two[k] = larger(four[k], four[k + 2]);
-    return larger(two[0], two[1]);
+template <int B>
+INLINE void put(double* at, int i, int which, const Eight<B>& x) {
+    x.put(at + (i * TRACK_ROWS + which) * TRACKERS);
 }
+
+// What a level has one number of is written for V: a number, or two of them for two levels abreast.
+template <class V>
+constexpr int LEVELS = sizeof(V) / sizeof(double);
+INLINE double nth(double v, int) { return v; }
+INLINE double nth(Two v, int i) { return v[i]; }
+INLINE double gathered(const double* v, double) { return v[0]; }
+INLINE Two gathered(const double* v, Two) { return Two{v[0], v[1]}; }
+template <class V>
+INLINE V where(V a, V b, V yes, V no) {  // a > b
+    return a > b ? yes : no;
+}
+template <class V>
+INLINE bool any(V a, V b) {  // a > b
+    bool found = false;
+    UNROLLED for (int i = 0; i < LEVELS<V>; ++i) found |= nth(a, i) > nth(b, i);
+    return found;
+}
+// Sums of eight, one per level.
+INLINE double joined(const Two* x, double) { return x[0][0] + x[0][1]; }
+INLINE Two joined(const Two* x, Two) { return Two{x[0][0], x[1][0]} + Two{x[0][1], x[1][1]}; }
 
 // What all levels share in a round.
 struct Now {
@@ -114,97 +129,118 @@ INLINE bool admits(Now now, double e) {
     return far <= LARGEST && (now.size == 0.0 || far <= FARTHEST * now.size * now.root);
 }
 
-// (1) to (3) for every level, then the ends in order; all infinite while no error is known.
-INLINE void look(Now now, Block scale, Cube track, Block book) {
-    Size L = book.rows, middle = 0;
+// c_k sqrt(d) and w_k sqrt(d): four trackers about means, four about 0.
+template <int B>
+struct Scales {
+    Eight<B> centre, width;
+};
+template <int B>
+INLINE Scales<B> scales(const Now& now, Block scale) {
+    const double *c = scale[MEAN].p, *a = scale[APART].p, *w = scale[SIZE].p;
+    return {Eight<B>::of(c[0], c[1], c[2], c[3], 0.0, 0.0, 0.0, 0.0) * now.root,
+            Eight<B>::of(a[0], a[1], a[2], a[3], w[1], w[2], w[3], w[3]) * now.root};
+}
+
+// (1) to (3); infinite while no error is known.
+template <int B, class V>
+INLINE void look(const Now& now, const Scales<B>& scales, double* at, V* book) {
     if (!(now.size > 0.0)) {
-        for (Size l = 0; l < L; ++l) book(l, OWN) = book(l, MIX) = book(l, END) = INF;
+        book[OWN] = book[MIX] = book[END] = V{} + INF;
         return;
     }
-    // c_k and w_k: four trackers about means, four about 0
-    const double *c = scale[MEAN].p, *a = scale[APART].p, *w = scale[SIZE].p, d = now.root;
-    Eight centre = {c[0] * d, c[1] * d, c[2] * d, c[3] * d, 0.0, 0.0, 0.0, 0.0}, part;
-    Eight width = {a[0] * d, a[1] * d, a[2] * d, a[3] * d, w[1] * d, w[2] * d, w[3] * d, w[3] * d};
-    double u = now.size * now.early * d;
-    for (Size l = 0; l < L; ++l) {
-        Block at = track[l];
-        double side = book(l, SIDE);
-        VECTOR(k, 8) {
-            double q = side * centre[k] + at(THETA, k) * width[k];
-            part[k] = at(WEIGHT, k) * q;
-            at(SAID, k) = q;
-        }
-        double mix = sum(part);
-        book(l, MIX) = mix;
-        book(l, OWN) = book(l, END) = mix + book(l, LAST) * u;
-        middle += side < 0.0;
+    Two parts[LEVELS<V>];
+    UNROLLED for (int i = 0; i < LEVELS<V>; ++i) {
+        Eight<B> q = nth(book[SIDE], i) * scales.centre + row<B>(at, i, THETA) * scales.width;
+        put(at, i, SAID, q);
+        parts[i] = sums(row<B>(at, i, WEIGHT) * q);
     }
-    // Outwards from the median: no end lies inside the one before.
-    for (Size l = middle + 1; l < L; ++l) book(l, END) = larger(book(l, END), book(l - 1, END));
-    for (Size l = (middle < L ? middle : L - 1) - 1; l >= 0; --l)
-        book(l, END) = larger(book(l, END), -book(l + 1, SIDE) * book(l + 1, END));
+    book[MIX] = joined(parts, V{});
+    book[OWN] = book[END] = book[MIX] + book[LAST] * (now.size * now.early * now.root);
 }
 
 // (2): MLpol.  With the slope l' of the loss at P and r_k = l' (P - Q_k), sum_k p_k r_k = 0; so
 // sum_k (R_k)+^2/D_k grows by no more than sum_k r_k^2/D_k, D_k of the round before: PRICE.
-// D_k = sum r_k^2 + peak, so it is positive for all once it is for one.
-INLINE void merge(Block at, Row book, double slope) {
-    Eight r, square, w, price;
-    double mix = book[MIX], held = book[PEAK];
-    VECTOR(k, 8) {
-        r[k] = slope * (mix - at(SAID, k));
-        square[k] = r[k] * r[k];
+// D_k = sum r_k^2 + peak, so it is positive for all once it is for one; before,
+// weights are even.
+template <int B, class V>
+INLINE void merge(double* at, V* book, V slope) {
+    constexpr int N = LEVELS<V>;
+    Eight<B> r[N], square[N];
+    Two prices[N];
+    double peaks[N];
+    UNROLLED for (int i = 0; i < N; ++i) {
+        r[i] = nth(slope, i) * (nth(book[MIX], i) - row<B>(at, i, SAID));
+        square[i] = r[i] * r[i];
+        peaks[i] = largest(square[i]);
     }
-    double peak = top(square);
-    if (peak > held) {  // rare, so that nobody waits for it
-        VECTOR(k, 8) at(WORTH, k) += peak - held;
-        if (held == 0.0) VECTOR(k, 8) at(INVERSE, k) = 1.0 / (at(WORTH, k) + square[k]);
-        book[PEAK] = peak;
-    } else if (held == 0.0) {
-        return;
+    V zero{}, held = book[PEAK], peak = gathered(peaks, zero);
+    if (any(peak, held)) {  // rare, so that nobody waits for it
+        book[PEAK] = where(peak, held, peak, held);
+        UNROLLED for (int i = 0; i < N; ++i) {
+            double before = nth(held, i);
+            if (!(peaks[i] > before)) continue;
+            Eight<B> D = row<B>(at, i, WORTH) + (peaks[i] - before);
+            put(at, i, WORTH, D);
+            if (before == 0.0) put(at, i, INVERSE, 1.0 / (D + square[i]));
+        }
     }
-    VECTOR(k, 8) {
-        double D = at(WORTH, k) + square[k], inverse = 1.0 / D;
-        double R = at(REGRET, k) + r[k];
-        price[k] = square[k] * at(INVERSE, k);
-        w[k] = larger(R, 0.0) * inverse;
-        at(WORTH, k) = D;
-        at(INVERSE, k) = inverse;
-        at(REGRET, k) = R;
+    UNROLLED for (int i = 0; i < N; ++i) {
+        prices[i] = Two{};
+        if (!(nth(book[PEAK], i) > 0.0)) continue;  // no regret yet: weights stay even
+        Eight<B> D = row<B>(at, i, WORTH) + square[i], inverse = 1.0 / D;
+        Eight<B> R = row<B>(at, i, REGRET) + r[i], w = larger(R, Eight<B>::all(0.0)) * inverse;
+        prices[i] = sums(square[i] * row<B>(at, i, INVERSE));
+        put(at, i, WORTH, D);
+        put(at, i, INVERSE, inverse);
+        put(at, i, REGRET, R);
+        double sum = total(w), part = sum > 0.0 ? 1.0 / sum : 0.0;
+        put(at, i, WEIGHT, w * part + (sum > 0.0 ? 0.0 : 1.0 / TRACKERS));
     }
-    double total = sum(w), part = total > 0.0 ? 1.0 / total : 0.0;
-    double even = total > 0.0 ? 0.0 : 1.0 / TRACKERS;
-    VECTOR(k, 8) at(WEIGHT, k) = w[k] * part + even;
-    book[PRICE] += sum(price);
+    book[PRICE] += joined(prices, zero);
 }
 
-// One level learns an error after a look at its round; whether the end that was issued missed it.
-INLINE double learn_level(Now now, Block at, Row book, double y, double g, double end) {
-    double alpha = book[ALPHA], side = book[SIDE], s = side * (y - g), issued = side * (end - g);
-    double err = (side > 0.0 ? y > end : y < end) ? 1.0 : 0.0;
+// Learn an outcome after a look at its round; whether the ends that were issued missed it.
+template <int B, class V>
+INLINE V learn_level(const Now& now, double* at, V* book, double y, double g, V end) {
+    V zero{}, one = zero + 1.0, alpha = book[ALPHA], side = book[SIDE];
+    V s = side * (y - g), issued = side * (end - g), err = where(side * y, side * end, one, zero);
     if (now.size > 0.0) {
-        double mix = book[MIX], per = now.per, hit = 1.0 - alpha, seen = alpha * now.n;
-        double fall = seen < SETTLED ? 1.0 / (1.0 + seen) : 0.0;
-        double start = book[START], apart = 0.25 + 0.2 * std::fabs(start), x = s * per;
-        double slope = s > mix ? hit : -alpha, step = larger(STEP[STEADY], fall);
-        double steady = s > at(SAID, STEADY) ? hit : -alpha;
-        VECTOR(k, 8) {
-            double away = s - at(SAID, k), miss = away > 0.0 ? hit : -alpha;
-            double gap = x - (start + PLACE_OF[k] * apart);
-            at(PAID, k) += miss * away * per;
-            at(FIXED, k) += (gap > 0.0 ? hit : -alpha) * gap;
-            at(THETA, k) += larger(STEP[k], fall) * miss;
+        double per = now.per;
+        V mix = book[MIX], hit = 1.0 - alpha, low = -alpha, seen = alpha * now.n, fall = zero;
+        const double* steps[] = {STEP, STEP};
+        Eight<16> early[LEVELS<V>];
+        if (any(zero + SETTLED, seen)) {
+            fall = where(zero + SETTLED, seen, 1.0 / (1.0 + seen), zero);
+            UNROLLED for (int i = 0; i < LEVELS<V>; ++i) {
+                early[i] = larger(Eight<16>::at(STEP), Eight<16>::all(nth(fall, i)));
+                steps[i] = reinterpret_cast<const double*>(&early[i]);
+            }
         }
-        if (issued < INF) book[LOSS] += (err - alpha) * (s - issued) * per;
+        V start = book[START], apart = 0.25 + 0.2 * where(start, zero, start, -start), x = s * per;
+        V slope = where(s, mix, hit, low), least = zero + STEP[STEADY];
+        V step = where(least, fall, least, fall);
+        double said[2], theta[2];
+        UNROLLED for (int i = 0; i < LEVELS<V>; ++i) {
+            double yes = nth(hit, i), no = nth(low, i);
+            Eight<B> away = nth(s, i) - row<B>(at, i, SAID), miss = above(away, 0.0, yes, no);
+            Eight<B> gap = nth(x, i) - (nth(start, i) + Eight<B>::at(PLACE_OF) * nth(apart, i));
+            put(at, i, PAID, row<B>(at, i, PAID) + miss * away * per);
+            put(at, i, FIXED, row<B>(at, i, FIXED) + above(gap, 0.0, yes, no) * gap);
+            put(at, i, THETA, row<B>(at, i, THETA) + Eight<B>::at(steps[i]) * miss);
+            said[i] = at[(i * TRACK_ROWS + SAID) * TRACKERS + STEADY];
+            theta[i] = at[(i * TRACK_ROWS + THETA) * TRACKERS + STEADY];
+        }
+        V steady = where(s, gathered(said, zero), hit, low), now_at = gathered(theta, zero);
+        book[LOSS] += where(zero + INF, issued, (err - alpha) * (s - issued) * per, zero);
         book[MERGED] += slope * (s - mix) * per;
-        double far = std::fabs(s - mix) * per;  // a new record is rare, and so is the division
-        if (far > book[REACH] * now.early) book[REACH] = far / now.early;
+        V far = where(s, mix, s - mix, mix - s) * per;  // a record is rare, and so is the division
+        if (any(far, book[REACH] * now.early))
+            book[REACH] = where(far, book[REACH] * now.early, far / now.early, book[REACH]);
         book[PUSH] += now.early * (err - alpha) * (err - alpha);
         book[STEPS] += step * steady * steady;
-        merge(at, book, -slope * per);
-        double theta = at(THETA, STEADY);
-        book[LOW] = smaller(book[LOW], theta);
-        book[HIGH] = larger(book[HIGH], theta);
+        merge<B>(at, book, -slope * per);
+        book[LOW] = where(book[LOW], now_at, now_at, book[LOW]);
+        book[HIGH] = where(now_at, book[HIGH], now_at, book[HIGH]);
     }
     book[MISSES] += err;
     book[LAST] += ETA * (err - alpha);  // (3)
@@ -237,9 +273,25 @@ INLINE void remember(Row ring, double miss) {
 // The end of a level as an outcome.
 INLINE double outcome(Row book, double g) { return g + book[SIDE] * book[END]; }
 
+// (1) to (3) for every level, then the ends in order, outwards from the median: no end lies inside
+// the one before.
+template <int B>
+INLINE void look_at_all(const Now& now, Block scale, Cube track, Block book) {
+    Size L = book.rows, middle = 0;
+    Scales<B> shared = scales<B>(now, scale);
+    for (Size l = 0; l < L; ++l) {
+        look<B>(now, shared, track[l].p, book[l].p);
+        middle += book(l, SIDE) < 0.0;
+    }
+    for (Size l = middle + 1; l < L; ++l) book(l, END) = larger(book(l, END), book(l - 1, END));
+    for (Size l = (middle < L ? middle : L - 1) - 1; l >= 0; --l)
+        book(l, END) = larger(book(l, END), -book(l + 1, SIDE) * book(l + 1, END));
+}
+
 // Learn an outcome y after a look at its round.  `ends` are those issued, as outcomes, one per
 // level, or none: those of now.  Row c of `ring` is for the levels c and L - 1 - c.
-INLINE void settle(Now now, Block scale, Cube track, Block book, Block ring, double y, double g,
+template <int B>
+INLINE void settle(const Now& now, Block scale, Cube track, Block book, Block ring, double y, double g,
                    Row ends) {
     Size L = book.rows, middle = 0;
     for (Size l = 0; l < L; ++l) middle += book(l, SIDE) < 0.0;
@@ -252,45 +304,98 @@ INLINE void settle(Now now, Block scale, Cube track, Block book, Block ring, dou
         } else if (at[END] != at[OWN]) {
             at[l == middle - 1 ? CROSSED : NESTED] += 1.0;
         }
-        at[END] = learn_level(now, track[l], at, y, g, end);  // from here on: whether it missed
+        at[END] = learn_level<B>(now, track[l].p, at.p, y, g, end);  // from here on: a miss or none
     }
     for (Size c = 0; c < ring.rows; ++c) remember(ring[c], book(c, END) + book(L - 1 - c, END));
     measure(scale, (y - g) / now.root);
 }
 
+// Two levels abreast, one below the median and one above it: what `look_at_all` and `settle` do.
+struct Pair {
+    Two book[BOOK_COLUMNS];
+
+    static INLINE bool is(Block book) {
+        return book.rows == 2 && book(0, SIDE) < 0.0 && book(1, SIDE) > 0.0;
+    }
+    INLINE explicit Pair(Block from) {
+        for (int c = 0; c < BOOK_COLUMNS; ++c) book[c] = Two{from(0, c), from(1, c)};
+    }
+    INLINE void put(Block to) const {
+        for (int c = 0; c < BOOK_COLUMNS; ++c) to(0, c) = book[c][0], to(1, c) = book[c][1];
+    }
+    template <int B>
+    INLINE Two round(const Now& now, Block scale, Cube track, Block ring, double y, double g) {
+        look<B>(now, scales<B>(now, scale), track.p, book);
+        Two end = book[END];
+        if (-end[1] > end[0]) {  // never inside out
+            book[END] = end = Two{-end[1], end[1]};
+            book[CROSSED] += Two{1.0, 0.0};
+        }
+        Two ends = g + book[SIDE] * end, open = ends - ends;
+        if (!(open[0] + open[1] == 0.0)) {  // NaN: an end is infinite
+            for (int i = 0; i < 2; ++i) book[OPEN][i] += std::fabs(ends[i]) == INF ? 1.0 : 0.0;
+        }
+        Two err = learn_level<B>(now, track.p, book, y, g, ends);
+        book[END] = err;
+        if (ring.rows) remember(ring[0], err[0] + err[1]);
+        measure(scale, (y - g) / now.root);
+        return ends;
+    }
+};
+
 inline bool fits(Block scale, double e, double root) { return admits(now(scale, root), e); }
 
 // The ends about a forecast, as outcomes, one per level.
 inline void issue(Block scale, Cube track, Block book, double g, double root, Row ends) {
-    look(now(scale, root), scale, track, book);
+    look_at_all<16>(now(scale, root), scale, track, book);
     for (Size l = 0; l < book.rows; ++l) ends[l] = outcome(book[l], g);
 }
 
 // Learn an outcome; false, and nothing learned, where its error does not fit.
-MULTIVERSIONED inline bool learn(Block scale, Cube track, Block book, Block ring, double y, double g,
-                                 double root, Row ends) {
+template <int B>
+INLINE bool learn_in(Block scale, Cube track, Block book, Block ring, double y, double g, double root,
+                     Row ends) {
     track.rows = TRACK_ROWS, track.cols = TRACKERS;  // known when it is compiled
     Now at = now(scale, root);
     if (!admits(at, y - g)) return false;
-    look(at, scale, track, book);
-    settle(at, scale, track, book, ring, y, g, ends);
+    look_at_all<B>(at, scale, track, book);
+    settle<B>(at, scale, track, book, ring, y, g, ends);
     return true;
 }
+VECTORS(bool, learn,
+        (Block scale, Cube track, Block book, Block ring, double y, double g, double root, Row ends),
+        (scale, track, book, ring, y, g, root, ends))
 
 // Issue, then learn, round after round: how many were learned before one did not fit.  Row l of
 // `ends` is for level l.
-MULTIVERSIONED inline Size replay(Block scale, Cube track, Block book, Block ring, Row ys, Row gs,
-                                  Row roots, Block ends) {
+template <int B>
+INLINE Size replay_in(Block scale, Cube track, Block book, Block ring, Row ys, Row gs, Row roots,
+                      Block ends) {
     scale.cols = LIVES, book.cols = BOOK_COLUMNS, ring.cols = RING;  // known when it is compiled
     track.rows = TRACK_ROWS, track.cols = TRACKERS;
-    for (Size t = 0; t < ys.n; ++t) {
-        Now at = now(scale, roots[t]);
-        if (!admits(at, ys[t] - gs[t])) return t;
-        look(at, scale, track, book);
-        for (Size l = 0; l < book.rows; ++l) ends(l, t) = outcome(book[l], gs[t]);
-        settle(at, scale, track, book, ring, ys[t], gs[t], {nullptr, 0});
+    Size t = 0;
+    if (Pair::is(book)) {
+        Pair pair(book);
+        for (; t < ys.n; ++t) {
+            Now at = now(scale, roots[t]);
+            if (!admits(at, ys[t] - gs[t])) break;
+            Two said = pair.round<B>(at, scale, track, ring, ys[t], gs[t]);
+            ends(0, t) = said[0], ends(1, t) = said[1];
+        }
+        pair.put(book);
+        return t;
     }
-    return ys.n;
+    for (; t < ys.n; ++t) {
+        Now at = now(scale, roots[t]);
+        if (!admits(at, ys[t] - gs[t])) break;
+        look_at_all<B>(at, scale, track, book);
+        for (Size l = 0; l < book.rows; ++l) ends(l, t) = outcome(book[l], gs[t]);
+        settle<B>(at, scale, track, book, ring, ys[t], gs[t], {nullptr, 0});
+    }
+    return t;
 }
+VECTORS(Size, replay,
+        (Block scale, Cube track, Block book, Block ring, Row ys, Row gs, Row roots, Block ends),
+        (scale, track, book, ring, ys, gs, roots, ends))
 
 }  // namespace noregret::tracker

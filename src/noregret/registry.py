@@ -30,11 +30,11 @@ class Model:
     parameters: tuple[str, ...]
     binary: bool = False  # outcomes are 0 and 1, forecasts are probabilities
     needs: tuple[str, ...] = ()  # parameters without a default
+    quantiles: bool = False  # forecasts are quantiles, the loss is pinball loss
 
 
-# Learners of one forecast per round under square or log loss, which the command compares.  So
-# LinearQuantiles, with several forecasts per round and pinball loss, is not here; `--intervals`
-# gives quantiles about the forecasts of any learner that is.
+# Learners of one forecast per round under square or log loss, which the command compares; and of
+# several quantiles under pinball loss, which it runs.
 _GAUSSIAN = ("prior_precision", "drift", "fit_intercept", "kernel", "budget")
 
 MODELS = {
@@ -105,6 +105,13 @@ MODELS = {
         "AAR's bound + (hi - lo)^2/2 ln 2, as sparse as OSLOG where that wins",
         "that of OSLOG and of AAR",
         ("shrinkage", "prior_precision", "outcome_range", "start", "floor"),
+    ),
+    "linear-quantiles": Model(
+        "gradient.quantiles.LinearQuantiles",
+        "pinball loss <= that of u + sum (stake - W) - u'G for all weights u; no rate to choose",
+        "48 logarithms per level and feature in a round, 60 numbers each",
+        ("levels", "fit_intercept"),
+        quantiles=True,
     ),
     "bayesian-logistic": Model(
         "glm.learners.BayesianLogistic",

@@ -144,10 +144,48 @@ def test_percentages_that_are_none(file: Path, capsys, value: str) -> None:
     assert "percentages" in capsys.readouterr().err
 
 
-def test_labels_and_auto_say_what_they_cannot(file: Path, capsys) -> None:
+def test_auto_has_several_coverages(file: Path, capsys) -> None:
+    X, y = outcomes()
+    said = nr.Forecaster(intervals=[90, 50]).replay(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), y)
+    options = ("-y", "y", "-m", "auto", "--intervals", "90,50")
+    text = shown(capsys, "run", file, *options, "--out", "out.csv", "--state", "s.nr")
+    assert "90 % intervals covered" in text
+    assert "50 % intervals covered" in text
+    out = pl.read_csv("out.csv", infer_schema_length=None)
+    for k, percent in enumerate((90, 50)):
+        known = np.isfinite(said.low[:, 0, k])
+        assert np.array_equal(out[f"low_{percent}"].to_numpy()[known], said.low[known, 0, k])
+        assert np.array_equal(out[f"high_{percent}"].to_numpy()[known], said.high[known, 0, k])
+    pl.DataFrame({"y": y}).write_csv("series.csv")
+    ahead = ("forecast", "series.csv", "-y", "y", "--steps", "2", "--intervals", "90,50")
+    shown(capsys, *ahead, "--out", "n.csv")
+    names = ["time", "forecast", "low_90", "high_90", "low_50", "high_50"]
+    assert pl.read_csv("n.csv").columns == names
+    found = json.loads(shown(capsys, *ahead, "--format", "json"))["coming"][0]
+    assert found["low"] == found["low_90"] <= found["low_50"] <= found["high_50"] <= found["high"]
+    text = shown(capsys, "compare", file, "-y", "y", "--models", "aar", "--intervals", "50,90")
+    assert "auto" in text
+
+
+def test_quantiles_are_those_of_the_library(file: Path, capsys) -> None:
+    X, y = outcomes()
+    said = nr.LinearQuantiles([0.2, 0.7]).replay(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), y)
+    pl.read_csv(file).head(T // 2).write_csv("half.csv")
+    options = ("-y", "y", "-m", "linear-quantiles", "--levels", "0.7,0.2", "--state", "s.nr")
+    shown(capsys, "run", "half.csv", *options, "--out", "a.csv")
+    pl.read_csv(file).tail(T - T // 2).write_csv("rest.csv")
+    text = shown(
+        capsys, "run", "rest.csv", *options, "--late", "learn", "--out", "b.csv", "--proofs"
+    )
+    assert "linear quantiles, regret" in text
+    out = pl.concat([pl.read_csv(name)["q_0.2", "q_0.7"] for name in ("a.csv", "b.csv")])
+    assert np.array_equal(out.to_numpy(), said.quantiles)
+    assert noregret("run", file, "-y", "y", "-m", "linear-quantiles", "--lags", "1") == 2
+    assert noregret("compare", file, "-y", "y", "--models", "linear-quantiles,aar") == 2
+
+
+def test_labels_say_what_they_cannot(file: Path, capsys) -> None:
     frame = pl.read_csv(file).with_columns(y=(pl.col("y") > 0).cast(pl.Int64))
     frame.write_csv("labels.csv")
     assert noregret("run", "labels.csv", "-y", "y", "--binary", "--intervals", "90") == 2
     assert "probabilities" in capsys.readouterr().err
-    assert noregret("run", file, "-y", "y", "-m", "auto", "--intervals", "50,90") == 2
-    assert "one coverage" in capsys.readouterr().err

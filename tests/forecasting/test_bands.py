@@ -53,7 +53,7 @@ def test_the_quick_loop_is_the_recursion_however_it_is_cut() -> None:
     errors[:, 3] = np.nan
     found, track = twin(errors, 0.9)
     bands = Bands.start(4)
-    parts = [bands.run(part, 0.9) for part in np.split(errors, [1, 2, 5, 100, 250])]
+    parts = [bands.run(part, [0.9])[:, :, 0] for part in np.split(errors, [1, 2, 5, 100, 250])]
     np.testing.assert_array_equal(np.concatenate(parts), found)
     np.testing.assert_array_equal(bands.track, track)
-    np.testing.assert_array_equal(bands.now()[3], [np.inf, np.inf])
+    np.testing.assert_array_equal(bands.now([0.9])[3, 0], [np.inf, np.inf])

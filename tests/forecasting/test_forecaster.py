@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import FeatureError, InputError, OutcomeError, ParameterError
+from noregret.forecasting.bands import Bands
 
 START = datetime(2024, 1, 1)  # noqa: DTZ001  # a wall clock without a zone
 
@@ -462,6 +463,31 @@ def test_intervals_keep_their_coverage():
     inside = (replay.low <= y[:, None]) & (y[:, None] <= replay.high)
     assert inside[100:].mean(axis=0) == pytest.approx(0.8, abs=0.02)
     assert np.isinf(replay.low[10, 0])  # the first error is not known yet
+
+
+def test_several_coverages_are_nested_and_keep_theirs():
+    y = daily_wave(1500)
+    model = nr.Forecaster(ridge(), time="at", horizon=2, intervals=[50, 90, 80])
+    first = model.replay(hourly(1500)[:700], y[:700])
+    model = nr.from_bytes(nr.to_bytes(model))
+    rest = model.replay(hourly(1500)[700:], y[700:])
+    low, high = np.vstack([first.low, rest.low]), np.vstack([first.high, rest.high])
+    assert low.shape == (1500, 2, 3)
+    known = ~np.isnan(low).any(axis=(1, 2))
+    assert (np.diff(low[known][..., [1, 2, 0]]) >= 0.0).all()
+    assert (np.diff(high[known][..., [0, 2, 1]]) >= 0.0).all()
+    coverages, now = [0.5, 0.9, 0.8], model._state.running.bands.track[3]
+    moved = (now - Bands.start(2, coverages).track[3]).reshape(3, 2)
+    for k, coverage in enumerate(coverages):  # misses - alpha T = (k_now - k_first)/step, exactly
+        for h in range(2):
+            issued = known & np.isfinite(high[:, h, k])
+            above = (y > high[:, h, k])[issued].sum() - 0.5 * (1 - coverage) * issued.sum()
+            assert moved[k, h] == pytest.approx(0.05 * above, abs=1e-9)
+    assert model.coverage_ == pytest.approx(np.tile([0.5, 0.9, 0.8], (2, 1)), abs=0.02)
+    soon = model.forecast(2)
+    assert soon.low.shape == (2, 3)
+    assert list(soon.ends()) == ["low_50", "high_50", "low_90", "high_90", "low_80", "high_80"]
+    assert next(iter(soon))[2] == soon.low[0, 1]  # the widest
 
 
 def test_labels():

@@ -21,7 +21,7 @@ def day(text: str) -> datetime:
 def prices(rows: int, start: str = "2024-01-02", tz: str | None = None) -> pd.DataFrame:
     """Weekdays, with the same value on every Friday and so on."""
     times = pd.bdate_range(start, periods=rows, tz=tz)
-    return pd.DataFrame({"time": times, "y": 10.0 + times.weekday})
+    return pd.DataFrame({"time": times, "y": 10.0 + times.day_of_week})
 
 
 @pytest.mark.parametrize("start", ["2024-01-01", "2024-01-02", "2024-01-05"])
@@ -35,7 +35,7 @@ def test_weekdays_are_found_and_forecast(start: str, tz: str | None) -> None:
     coming = model.forecast()
     wanted = pd.bdate_range(start, periods=70)[60:]
     assert [f"{t:%Y-%m-%d}" for t in coming.times] == [f"{t:%Y-%m-%d}" for t in wanted]
-    np.testing.assert_allclose(coming.forecast, 10.0 + wanted.weekday, atol=1e-9)
+    np.testing.assert_allclose(coming.forecast, 10.0 + wanted.day_of_week, atol=1e-9)
 
 
 def test_a_holiday_is_a_gap() -> None:

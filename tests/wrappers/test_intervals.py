@@ -380,3 +380,25 @@ def test_experts_of_a_pool_may_sleep() -> None:
     assert np.array_equal(replay.forecast, alone.forecast)
     with pytest.raises(InputError, match="row 10"):
         nr.Intervals(nr.AAR()).replay(frame, y)
+
+
+@pytest.mark.parametrize("levels", [[0.05, 0.95], [0.3, 0.9], [0.1, 0.5, 0.9]])
+@pytest.mark.parametrize("kind", ["normal", "zero", "turns", "spikes"])
+def test_both_ends_abreast_have_the_bits_of_one_after_the_other(levels, kind) -> None:
+    """A replay of two levels tracks them together; `learn` takes level after level."""
+    rng, T = np.random.default_rng(5), 700
+    y = {
+        "normal": rng.normal(size=T),
+        "zero": np.where(np.arange(T) < 40, 0.0, rng.normal(size=T)),
+        "turns": np.where(np.arange(T) % 100 < 50, 50.0, -50.0) + rng.normal(size=T),
+        "spikes": rng.standard_cauchy(T) ** 3,
+    }[kind]
+    g, roots = rng.normal(size=T) * (kind == "normal"), 1.0 + rng.random(T)
+    alphas = [min(level, 1.0 - level) for level in levels]
+    at_once, one_by_one = (Trackers.start(levels, alphas, windows=1) for _ in range(2))
+    ends = at_once.replay(y, g, roots)
+    for t in range(T):
+        assert np.array_equal(one_by_one.issue(g[t], roots[t]), ends[t]), t
+        one_by_one.learn(y[t], g[t], roots[t])
+    for a, b in zip(at_once.stored(), one_by_one.stored(), strict=True):
+        assert np.array_equal(a, b)

@@ -82,6 +82,10 @@ def command(**options: Value) -> int:
         if name in MODELS and MODELS[name].binary != binary:
             kind = "numbers: leave out --binary" if binary else "0 and 1: add --binary"
             raise ParameterError(f"{name} forecasts outcomes that are {kind}")
+        if name in MODELS and MODELS[name].quantiles:
+            raise ParameterError(
+                f"{name} has pinball loss: noregret run has it, others can compare"
+            )
         if spec in chosen:
             raise ParameterError(f"--models has {spec} twice")
         parameters = {key.replace("-", "_"): value for key, _, value in pairs}

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from noregret.cli.grouped import Grouped
-from noregret.cli.intervals import ends_as_columns, with_intervals
+from noregret.cli.intervals import with_intervals
 from noregret.cli.options import (
     Value,
     columns,
@@ -238,6 +238,8 @@ class _Run:
         """The ends as columns, counted on the way."""
         if bands is None:
             return {}
+        from noregret.learner.replay import ends_as_columns
+
         pairs = list(zip(bands[0].T, bands[1].T, strict=True))
         for one, (low, high) in zip(self.covering, pairs, strict=True):
             one.add(y, low, high)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from noregret.running.player import Playable
-    from noregret.types import Vector
 
-__all__ = ["ends_as_columns", "interval_option", "percents", "with_intervals"]
+__all__ = ["interval_option", "percents", "with_intervals"]
 
 
 class Percents(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -59,14 +57,3 @@ def with_intervals(learner: Playable, percents: list[float] | None) -> Playable:
 
     coverages = [percent / 100.0 for percent in percents]
     return Intervals(learner, coverages[0] if len(coverages) == 1 else coverages)
-
-
-def ends_as_columns(
-    coverages: list[float], pairs: Iterable[tuple[Vector, Vector]]
-) -> dict[str, Vector]:
-    """Lower and upper ends by name; those of several coverages have their percentage in it."""
-    found: dict[str, Vector] = {}
-    for coverage, (low, high) in zip(coverages, pairs, strict=True):
-        tag = f"_{100 * coverage:g}" if len(coverages) > 1 else ""
-        found |= {f"low{tag}": low, f"high{tag}": high}
-    return found

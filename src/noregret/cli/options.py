@@ -307,10 +307,6 @@ def forecaster(
 ) -> Playable:
     """The automatic forecaster: Auto and the naive forecasts, on lags and the calendar."""
     usual = chosen.get("intervals") or [90.0]
-    if len(usual) > 1:
-        raise click.UsageError(
-            "--intervals: auto has one coverage; noregret run has several with another --model"
-        )
     from noregret.forecasting.forecaster import Forecaster
     from noregret.registry import make
 
@@ -321,7 +317,7 @@ def forecaster(
         horizon=horizon,
         lags=lags or "auto",
         late="skip",
-        **chosen | {"known": known, "intervals": usual[0]},
+        **chosen | {"known": known, "intervals": usual[0] if len(usual) == 1 else usual},
     )
     found._begin()  # what is wrong with the parameters is said before the data are read
     return found

@@ -35,6 +35,7 @@ Examples:
   noregret run load.csv --target MW --report page.html
   noregret run data.parquet --target y --model bayesian-ridge --noise-var 0.1 --out preds.parquet
   noregret run data.csv --target y --model aar --intervals 50,90   # that cover on any data
+  noregret run data.csv --target y --model linear-quantiles --levels 0.1,0.5,0.9 --out q.csv
   noregret run series.csv --target y --model ridge --time time --lags 1-24,48 --calendar
   noregret run sensor.csv --target alarm --binary            # any two labels: 0/1, ok/fault
   noregret run day1.csv --target y --state model.nr          # learn, and keep what was learned
@@ -71,8 +72,9 @@ How cells are read:
 
 \b
 The output has one row per round: its line (or row), time, y, forecast, low and high (with
---intervals; of several coverages low_50, high_50, ...), std (where the learner has a predictive
-distribution), loss, and the bound on the cumulative loss (where it was worked out).
+--intervals; of several coverages low_50, high_50, ...), q_0.1, ... (of linear-quantiles, whose
+forecast is the median), std (where the learner has a predictive distribution), loss, and the bound
+on the cumulative loss (where it was worked out).
 In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is not a
 number) gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
 
@@ -132,6 +134,8 @@ def command(ctx: click.Context, /, **options: Value) -> int:
     source = source_of(options)
     horizon = options.pop("horizon")
     encoding, lags = encoding_of(options)
+    if lags and MODELS[model].quantiles:
+        raise ParameterError(f"{model} takes no --lags: give past outcomes as columns")
     if series is None:
         learner = with_intervals(lagged(make(model, parameters), lags, horizon), intervals)
     else:

@@ -17,7 +17,6 @@ import numpy as np
 from noregret import report as reports
 from noregret.cli import contest, show
 from noregret.cli.apart import keep_apart
-from noregret.cli.intervals import ends_as_columns
 from noregret.cli.lock import locked
 from noregret.cli.notes import notes
 from noregret.cli.output import Mark, Output, Written, named, open_output
@@ -25,6 +24,7 @@ from noregret.cli.screen import lines
 from noregret.errors import InputError, ParameterError, SourceError
 from noregret.forecasting.forecaster import Forecaster
 from noregret.forecasting.stream import WARM
+from noregret.learner.replay import ends_as_columns
 from noregret.running.player import Playable, Player, rounds_of
 from noregret.running.recording import Played, Recording
 from noregret.running.summary import Summary, summarise
@@ -40,7 +40,7 @@ __all__ = ["Session"]
 
 
 COLUMNS = ("forecast", "std", "loss", "bound")  # of one learner's output
-SERIES = ("forecast", "low", "high", "loss")  # of a Forecaster's
+SERIES = ("forecast", "loss")  # of a Forecaster's
 MOMENT = 0.2  # seconds that a piece should take at most
 PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at every horizon
 
@@ -310,7 +310,9 @@ class Session:
         if len(played) == 1:
             names = SERIES if self.encoding.series else COLUMNS
             said = {name: getattr(played[0], name) for name in names}
-            ends = self._ends(self.players[0], played[0]) if not self.encoding.series else {}
+            ends = self._ends(self.players[0], played[0])
+            for level, column in zip(self.players[0].levels, played[0].quantiles.T):
+                ends[f"q_{level:g}"] = column
             columns |= {"forecast": said.pop("forecast")} | ends | said
         else:
             for player, one in zip(self.players, played):
@@ -428,6 +430,11 @@ class Session:
         columns: dict[str, Written] = {"time": [one.at for one in coming]}
         for name in ("forecast", "low", "high"):
             columns[name] = np.array([getattr(one, name) for one in coming])
+        if coming and coming[0].ends:  # of several coverages, by name
+            del columns["low"], columns["high"]
+            columns |= {
+                name: np.array([one.ends[name] for one in coming]) for name in coming[0].ends
+            }
         with named(out):
             output = open_output(out, out_format)
             output.write(columns)

@@ -193,21 +193,37 @@ class Fractions(Kind):
     smallest: float = 1e-6  # as close to 0 and 1 as they may be
     metavar: ClassVar[str] = "P,P,..."
 
+    def each(self) -> Number:
+        """What every one of them must be."""
+        words = f"a number between 0 and 1 ({self.smallest:g} away from both), or a list of such"
+        return Number(self.smallest, 1.0 - self.smallest, words)
+
     def check(self, name: str, value: object) -> list[float]:
         """The numbers as a list of floats."""
-        words = f"a number between 0 and 1 ({self.smallest:g} away from both), or a list of such"
-        each = Number(self.smallest, 1.0 - self.smallest, words)
+        each = self.each()
         if isinstance(value, Real):
             return [each.check(name, value)]
         if isinstance(value, list | tuple) or getattr(value, "ndim", 0) == 1:
             taken = [each.check(name, one) for one in value]  # type: ignore[attr-defined]  # so it has
             if 0 < len({*taken}) == len(taken) <= 1000:
                 return taken
-        raise _refused(name, value, f"{words}, none twice")
+        raise _refused(name, value, f"{each.words}, none twice")
 
     def read(self, text: str) -> list[float]:
         """The numbers in a text, with commas between them."""
         return [float(one) for one in text.split(",")]
+
+
+class Percentages(Fractions):
+    """A percentage from 1 to 99.9, or a list of them, no two of them the same.
+
+    >>> Percentages().check("intervals", 90), Percentages().check("intervals", [50, 90])
+    ([90.0], [50.0, 90.0])
+    """
+
+    def each(self) -> Number:
+        """What every one of them must be."""
+        return Number(1.0, 99.9, "a percentage from 1 to 99.9, or a list of such")
 
 
 class Flag(Kind):
@@ -444,9 +460,7 @@ PARAMETERS: dict[str, Parameter] = {
     "known": Parameter(
         Text(), "features that are known at the forecast's time; the others are late"
     ),
-    "intervals": Parameter(
-        Number(1.0, 99.9, "a percentage from 1 to 99.9"), "coverage of the intervals, in percent"
-    ),
+    "intervals": Parameter(Percentages(), "coverage of the intervals, in percent"),
     "gaps": Parameter(Choice(("fill", "refuse")), "steps without a row: fill or refuse"),
     "late": Parameter(
         Choice(("refuse", "skip")), "rows that are not after the last one: refuse or skip"

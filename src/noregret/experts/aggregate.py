@@ -25,6 +25,7 @@ from noregret.experts.merged import (
 from noregret.experts.pool import Pool
 from noregret.experts.reading import prior_of, read
 from noregret.experts.regret_pool import RULES, RegretPool
+from noregret.experts.vectors import VectorAggregation, aggregate_vectors, ranges_of
 from noregret.inputs import values as features
 from noregret.learner.replay import library_of
 from noregret.losses import LARGEST, game
@@ -95,7 +96,8 @@ def aggregate(
 
     forecasts : one column per expert, an array or a frame; NaN where an expert sleeps.  For
         loss="log" probabilities of outcome 1, or an array T x N x 2 of normal means and variances.
-        But for "aggregating" also T x N x k: k outcomes a round, with weights that they share.
+        Of square and convex losses also T x N x k: k outcomes a round, y is T x k, with weights
+        that they share.
     y : the outcomes.
     rule : "rules", several rules merged behind the Aggregating Algorithm as in `RulePool`, or some
         of them: "adaptive", "stacking"; "aggregating", the Aggregating Algorithm alone; "mlpol" or
@@ -106,7 +108,8 @@ def aggregate(
         "absolute", "pinball" with `level`, "huber" with `width`, a pair of functions (loss, slope)
         of g and y, or an object with `loss(g, y)` and `slope(g, y)`.
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned as the rounds go, by all but
-        "aggregating" around the median of the forecasts.  "mlpol" and "boa" need none.
+        "aggregating" around the median of the forecasts.  "mlpol" and "boa" need none; for several
+        outcomes a round "aggregating" needs it: one for all, or k pairs.
     share : how much weight goes back to the prior after each round (Fixed Share); "falling":
         1/(t+1) after round t, for every number of switches at once, the default except of
         "aggregating", where it is 0.  Not of "mlpol" and "boa".
@@ -135,6 +138,8 @@ def aggregate(
         rule = WINNERS.get(loss, "mlpol") if isinstance(loss, str) else "mlpol"
     if RULE.check("rule", rule) == "aggregating":
         _refuse('rule="mlpol" or "boa"', level=level, width=width)
+        if loss == "square" and _deep(forecasts):
+            return _vectors(forecasts, y, outcome_range, share, prior)
         played = game(PARAMETERS["loss"].kind.check("loss", loss), outcome_range)
         said, costs, names, ys = read(played, forecasts, y)
         shared = SHARE.check("share", 0.0 if share is None else share)
@@ -161,6 +166,28 @@ def aggregate(
             f"forecasts has shape {said.shape}: several levels are for one outcome a round"
         )
     return replace(quantiles_of(found), library=library_of(forecasts))
+
+
+def _deep(forecasts: Any) -> bool:
+    """Whether there are several forecasts per round and expert; frames have one."""
+    if isinstance(forecasts, list | tuple):
+        forecasts = np.asarray(forecasts[:1])
+    return isinstance(forecasts, np.ndarray) and forecasts.ndim == 3
+
+
+def _vectors(
+    forecasts: Table, y: Outcomes, outcome_range: object, share: object, prior: object
+) -> VectorAggregation:
+    """The Aggregating Algorithm alone, for several outcomes a round."""
+    if share not in (None, 0):
+        raise ParameterError(
+            f"share = {abbreviated(share)}: of several outcomes a round it is for "
+            'rule="rules", "adaptive" or "stacking"; leave it out'
+        )
+    said, names, ys = _table(convex("square"), forecasts, y)
+    ranges = ranges_of(outcome_range, said.shape[2])
+    found = aggregate_vectors(said, ys, names, ranges, prior_of(prior, names))
+    return replace(found, library=library_of(forecasts))
 
 
 def _guarded(

@@ -12,6 +12,7 @@ from noregret.errors import NotLearnedError
 from noregret.experts.aggregation import Aggregation, account
 from noregret.experts.best_convex import convex_combinations
 from noregret.experts.comparators import Comparator
+from noregret.experts.convex import ConvexLoss
 from noregret.experts.regret_pool import RegretPool, regret_statements
 from noregret.learner.replay import Replay
 from noregret.types import Matrix, Vector
@@ -38,9 +39,13 @@ class GradientAggregation(Aggregation):
         return self.pool
 
     @property
+    def _game(self) -> ConvexLoss:
+        return self._played.game
+
+    @property
     def expert_losses(self) -> Matrix:
         """What each expert lost in each round; NaN where it slept."""
-        values = self._played.game.values
+        values = self._game.values
         if self.said.ndim == 2:
             return values(self.said, self.y[:, None])
         total: Matrix = values(self.said, self.y[:, None, :]).sum(axis=2)
@@ -55,7 +60,7 @@ class GradientAggregation(Aggregation):
         forecast = self.forecast[:, None] if flat else self.forecast[:, None, :]
         gaps = np.isnan(self.said) if flat else np.isnan(self.said).any(axis=2, keepdims=True)
         filled = np.where(gaps, forecast, self.said)
-        return convex_combinations(self._played.game, filled, self.y, self.experts)
+        return convex_combinations(self._game, filled, self.y, self.experts)
 
     def tracking(self, switches: int) -> Certificate:
         """Refuse: these rules say nothing about experts that take turns."""

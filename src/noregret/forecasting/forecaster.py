@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -73,7 +74,8 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     calendar : "auto", None, or some of "day", "week", "year".
     known : features that are known at the forecast's time: "all", or a list of names.  The others
         are used as they were at the last row known.
-    intervals : coverage of the intervals in percent.
+    intervals : coverage of the intervals in percent; or a list of several, which stay nested: then
+        the ends of intervals have one more side, with an entry for each.
     gaps : steps without a row: "fill" them with the season before (they are neither learned nor
         scored), or "refuse".
     late : a row whose time is not after the last one: "refuse", or "skip" (NaN in a replay).
@@ -110,7 +112,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
         lags: object = "auto",
         calendar: object = "auto",
         known: object = "all",
-        intervals: float = 90,
+        intervals: float | Sequence[float] = 90,
         gaps: str = "fill",
         late: str = "refuse",
     ) -> None:
@@ -146,8 +148,12 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     def _binary(self) -> bool:
         return hasattr(self._inner(), "predict_proba")
 
-    def _coverage(self) -> float:
-        return float(self._checked("intervals")) / 100.0
+    def _coverages(self) -> list[float]:
+        return [percent / 100.0 for percent in self._checked("intervals")]
+
+    @property
+    def _several(self) -> bool:
+        return not isinstance(self.intervals, Real)
 
     def _lags(self) -> tuple[int, ...] | None:
         """The lags as given, none below the horizon; None: "auto"."""
@@ -214,7 +220,9 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     def _accept(self, state: ForecasterState) -> None:
         state.chosen = self
         if state.running is not None:
-            state.running.accept(self._design(state), self._checked("horizon"))
+            state.running.accept(
+                self._design(state), self._checked("horizon"), len(self._coverages())
+            )
         self._state = state
 
     def __setstate__(self, stored: dict[str, object]) -> None:
@@ -286,15 +294,18 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
 
     @property
     def coverage_(self) -> Vector:
-        """By horizon, the share of outcomes inside their intervals."""
-        with self._lock:
-            return summary(self._ran().bands)[0]
+        """By horizon, the share of outcomes inside their intervals; (H, C) of several coverages."""
+        return self._by_horizon(0)
 
     @property
     def width_(self) -> Vector:
-        """By horizon, the mean width of the intervals."""
+        """By horizon, the mean width of the intervals; (H, C) of several coverages."""
+        return self._by_horizon(1)
+
+    def _by_horizon(self, which: int) -> Vector:
         with self._lock:
-            return summary(self._ran().bands)[1]
+            found = summary(self._ran().bands)[which]
+            return found if self._several else found[:, 0]
 
     def facts(self) -> Facts:
         """What was found in the rows."""

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from noregret.forecasting.times import EPOCH, Moments
-from noregret.learner.replay import Replay, module
+from noregret.learner.replay import Replay, ends_as_columns, module
 from noregret.types import Matrix, Vector
 
 if TYPE_CHECKING:
@@ -23,35 +23,59 @@ Time = datetime | float
 """A time as the rows had it: a datetime, a number, or a step counted from the first row."""
 
 
+class Band(NamedTuple):
+    """Intervals of one coverage."""
+
+    coverage: float
+    low: Vector
+    high: Vector
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecasts:
     """Forecasts of the next steps: times, forecasts, and intervals of the coverage asked for.
 
-    times are datetimes, numbers, or steps counted from the first row, as the rows had them.
+    times are datetimes, numbers, or steps counted from the first row, as the rows had them.  Where
+    several coverages were asked for, low and high have a column for each.
     """
 
     times: list[Time]
     forecast: Vector
     low: Vector
     high: Vector
-    coverage: float
+    coverage: float | tuple[float, ...]
 
     def __len__(self) -> int:
         return len(self.forecast)
 
     def __iter__(self) -> Iterator[tuple[Time, float, float, float]]:
-        numbers = (self.forecast.tolist(), self.low.tolist(), self.high.tolist())
-        return iter(zip(self.times, *numbers))
+        """Time, forecast, and the ends of the widest interval."""
+        _, low, high = self.widest()
+        return iter(zip(self.times, self.forecast.tolist(), low.tolist(), high.tolist()))
+
+    def bands(self) -> list[Band]:
+        """Every coverage, with the lower and the upper ends of its intervals."""
+        if isinstance(self.coverage, float):
+            return [Band(self.coverage, self.low, self.high)]
+        return [Band(*one) for one in zip(self.coverage, self.low.T, self.high.T)]
+
+    def widest(self) -> Band:
+        """The intervals of the largest coverage."""
+        return max(self.bands(), key=lambda one: one.coverage)
+
+    def ends(self) -> dict[str, Vector]:
+        """low and high by name; of several coverages low_50, high_50, ..."""
+        bands = self.bands()
+        return ends_as_columns([one.coverage for one in bands], [one[1:] for one in bands])
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas frame with columns time, forecast, low and high."""
+        """A pandas frame with columns time, forecast, low and high (low_50, ... of several)."""
         columns = {"time": self.times, "forecast": self.forecast}
-        return module("pandas", "to_frame").DataFrame(
-            columns | {"low": self.low, "high": self.high}
-        )
+        return module("pandas", "to_frame").DataFrame(columns | self.ends())
 
     def __str__(self) -> str:
-        lines = [f"{'time':<19}{'forecast':>12}   {100 * self.coverage:g} % interval"]
+        widest = self.widest().coverage
+        lines = [f"{'time':<19}{'forecast':>12}   {100 * widest:g} % interval"]
         rows = list(self)
         for k, (time, forecast, low, high) in enumerate(rows):
             if len(rows) > 12 and 6 <= k < len(rows) - 6:
@@ -90,7 +114,7 @@ class ForecastReplay(Replay):
     So they are of horizon 1, and after a gap of the horizon that reaches over it.
 
     ahead : (T, H), the forecast of each row made h = 1..H steps before, NaN where there was none.
-    low, high : (T, H), the intervals issued with them.
+    low, high : (T, H), the intervals issued with them; (T, H, C) of several coverages.
     """
 
     ahead: Matrix | None = None

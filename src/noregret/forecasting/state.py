@@ -29,7 +29,7 @@ __all__ = ["Played", "Running"]
 
 @dataclass(slots=True)
 class Played:
-    """What a run of steps gave: issued forecasts (T, H), widths of intervals (T, H, 2)."""
+    """What a run of steps gave: issued forecasts (T, H), widths of intervals (T, H, C, 2)."""
 
     ahead: Matrix
     widths: Matrix
@@ -70,6 +70,7 @@ class Running:
         horizon: int,
         learners: Sequence[Learner],
         plain: Learner | None = None,
+        coverages: Sequence[float] = (0.9,),
     ) -> Running:
         """Nothing has been learned; `plain` is the learner of features as they are."""
         periods = [s.steps for s in design.means]
@@ -83,11 +84,12 @@ class Running:
         skip = max([20, *(s.steps for s in design.seasons[:1])]) + horizon
         tally = Tally.start(horizon, B + 1, stretch_of(design.every)[0], skip)
         own = None if plain is None else Block(1, plain)
-        running = cls(history, aheads, blocks, Bands.start(horizon), tally, own)
+        bands = Bands.start(horizon, coverages)
+        running = cls(history, aheads, blocks, bands, tally, own)
         running.design = design
         return running
 
-    def accept(self, design: Design, horizon: int) -> None:
+    def accept(self, design: Design, horizon: int, coverages: int) -> None:
         """Go on with this design, which must be the one that all was learned with."""
         new = self.start(design, 1, (), None if self.plain is None else self.plain.learner)
         same = (
@@ -100,10 +102,12 @@ class Running:
             and self.aheads[0].grid.features == new.aheads[0].grid.features
             and self.aheads[0].discounted.shape == new.aheads[0].discounted.shape
             and self.tally.sums.shape[:2] == (horizon, len(design.baselines) + 1)
-            and self.bands.issued.shape[:2] == (horizon, horizon)
+            and self.bands.issued.shape[:2] == (horizon, coverages * horizon)
         )
         if not same:
-            raise Mismatch("was learned with other lags, features or seasons, or another horizon")
+            raise Mismatch(
+                "was learned with other lags, features, seasons or intervals, or another horizon"
+            )
         self.design = design
 
     def copy(self) -> Running:
@@ -134,7 +138,7 @@ class Running:
 
     # Steps that are known -------------------------------------------------------------------
 
-    def run(self, ys: Vector, xs: Matrix, offsets: Vector, coverage: float) -> Played:
+    def run(self, ys: Vector, xs: Matrix, offsets: Vector, coverages: Sequence[float]) -> Played:
         """Forecast, then learn these steps, in place; NaN is a step without an outcome."""
         history, first = self.history.copy(), self.history.size
         history.extend(ys, xs, offsets)
@@ -158,7 +162,7 @@ class Running:
             issued[:, h - 1] = np.where(scored, forecast, np.nan)
             both = np.column_stack([forecast, naive])
             self.tally.book(h, steps, y[:, None] - both)
-        widths = self.bands.run(errors, coverage)
+        widths = self.bands.run(errors, coverages)
         history.trimmed(reach_of(self.design, H))
         return Played(issued, widths)
 

@@ -151,7 +151,9 @@ class ForecasterState:
         design, horizon = self.chosen._design(self), self.chosen._checked("horizon")
         near = [k == 1 and bool(design.seasons) for k in blocks_of(horizon)]
         learners = [private_copy(self.chosen._inner(near=one)) for one in near]
-        self.running = Running.start(design, horizon, learners, self.chosen._plain())
+        self.running = Running.start(
+            design, horizon, learners, self.chosen._plain(), self.chosen._coverages()
+        )
 
     def _steps(self, times: Moments) -> Integers:
         """The step of each time; rows are counted where times have no grid."""
@@ -192,6 +194,7 @@ class ForecasterState:
         ys = values.outcome_column(y, len(rows.times))
         state, said, ahead, widths = self._play(rows, ys, whole=True)
         state.labels = labels
+        low, high = self._ends(ahead, widths)
         replay = ForecastReplay(
             forecast=said,
             mean=None,
@@ -199,8 +202,8 @@ class ForecasterState:
             loss=(ys - said) ** 2,
             certificate=state.certificate(1),
             ahead=ahead,
-            low=ahead - widths[:, :, 0],
-            high=ahead + widths[:, :, 1],
+            low=low,
+            high=high,
         )
         return state, replay
 
@@ -221,7 +224,8 @@ class ForecasterState:
                 )
         H = state.chosen._checked("horizon")
         ahead = np.full((len(ys), H), math.nan)
-        widths, said = np.full((len(ys), H, 2), math.inf), np.full(len(ys), math.nan)
+        C = len(state.chosen._coverages())
+        widths, said = np.full((len(ys), H, C, 2), math.inf), np.full(len(ys), math.nan)
         start = 0
         if state.running is None:
             start = min(WARM - len(state.waiting), len(ys))
@@ -313,12 +317,13 @@ class ForecasterState:
         offsets = np.full(T, math.nan)
         full_y[at], full_x[at], offsets[at] = ys[kept], xs[kept], times.offset[kept]
         offsets = _carried(offsets, self.offset)
-        played = running.run(full_y, full_x, offsets, self.chosen._coverage())
+        played = running.run(full_y, full_x, offsets, self.chosen._coverages())
         self.offset = float(offsets[-1])
         self.gaps += gaps
         self.rows += 0 if waited else int(kept.sum())
         H = running.horizon
-        ahead, widths = np.full((len(ys), H), math.nan), np.full((len(ys), H, 2), math.inf)
+        ahead = np.full((len(ys), H), math.nan)
+        widths = np.full((len(ys), *played.widths.shape[1:]), math.inf)
         ahead[kept], widths[kept] = played.ahead[at], played.widths[at]
         after = np.minimum(np.diff(np.r_[size - 1, new]), H)  # steps since the row before
         said = np.full(len(ys), math.nan)
@@ -367,7 +372,7 @@ class ForecasterState:
                 running = running if gone else running.copy()
                 none = np.full((more, len(self.features)), math.nan)
                 offsets = np.full(more, self.offset)
-                running.run(np.full(more, math.nan), none, offsets, self.chosen._coverage())
+                running.run(np.full(more, math.nan), none, offsets, self.chosen._coverages())
                 gone = beyond
             found.append(running.forecast(h - gone, given[[t]]))
         return np.array(found)
@@ -406,8 +411,15 @@ class ForecasterState:
         ]
         size = running.history.size
         at = design.times(size - 1 + np.arange(1, steps + 1), self.offset)
-        g, wide = np.array(found), running.bands.now()[:steps]
-        return Forecasts(clock(at), g, g - wide[:, 0], g + wide[:, 1], self.chosen._coverage())
+        g, coverages = np.array(found), self.chosen._coverages()
+        low, high = self._ends(g, running.bands.now(coverages)[:steps])
+        several = self.chosen._several
+        return Forecasts(clock(at), g, low, high, tuple(coverages) if several else coverages[0])
+
+    def _ends(self, forecasts: Matrix, widths: Matrix) -> tuple[Matrix, Matrix]:
+        """The ends of intervals; with a side for the coverages if they were given as a list."""
+        ends = forecasts[..., None] - widths[..., 0], forecasts[..., None] + widths[..., 1]
+        return ends if self.chosen._several else (ends[0][..., 0], ends[1][..., 0])
 
     def _next(self, rows: Rows, steps: int) -> None:
         """Refuse rows whose times are not those of the next steps."""

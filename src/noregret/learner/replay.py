@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +13,7 @@ from noregret.types import Gaps, Matrix, Vector
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BandReplay", "Replay", "RunningBound", "library_of", "module"]
+__all__ = ["BandReplay", "Replay", "RunningBound", "ends_as_columns", "library_of", "module"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,3 +126,14 @@ def library_of(X: object) -> str:
     """The library of a frame; pandas for what comes from elsewhere."""
     library = type(X).__module__.partition(".")[0]
     return library if library in ("pandas", "polars", "pyarrow") else "pandas"
+
+
+def ends_as_columns(
+    coverages: Sequence[float], pairs: Iterable[tuple[Vector, Vector]]
+) -> dict[str, Vector]:
+    """Lower and upper ends by name; those of several coverages have their percentage in it."""
+    found: dict[str, Vector] = {}
+    for coverage, (low, high) in zip(coverages, pairs, strict=True):
+        tag = f"_{100 * coverage:g}" if len(coverages) > 1 else ""
+        found |= {f"low{tag}": low, f"high{tag}": high}
+    return found

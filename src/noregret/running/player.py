@@ -22,6 +22,7 @@ from noregret.forecasting.results import ForecastReplay
 from noregret.forecasting.stream import WARM
 from noregret.forecasting.times import infer, read
 from noregret.gaussian.cores.blocks import in_blocks
+from noregret.gradient.quantiles import LinearQuantiles
 from noregret.inputs.tables import Frame, TimedFrame
 from noregret.inputs.values import outcome_table
 from noregret.learner.base import Learner
@@ -129,8 +130,14 @@ class Player:
         """Those of the intervals that are issued with the forecasts, as shares."""
         found = self.learner
         if isinstance(found, Forecaster):
-            return [found.intervals / 100.0]
+            return found._coverages()
         return found._checked("coverage") if isinstance(found, Intervals) else []
+
+    @property
+    def levels(self) -> list[float]:
+        """Those of the quantiles that are forecast, ascending."""
+        found = self.learner
+        return sorted(found._checked("levels")) if isinstance(found, LinearQuantiles) else []
 
     def play(self, piece: Piece, reading: Reading | None = None) -> Played:
         """Forecast every row, and learn those that have an outcome.
@@ -142,7 +149,7 @@ class Player:
             raise SourceError(
                 "there is no feature to forecast from: give --lags, --calendar or other --features"
             )
-        played = Played.empty(T, len(self.coverages))
+        played = Played.empty(T, len(self.coverages), len(self.levels))
         self.latest = piece.frame.part(T - 1, T)
         for start, stop, known in self._parts(piece.y):
             part, said = piece.part(start, stop), played.rows(start, stop)
@@ -164,13 +171,15 @@ class Player:
         fresh = isinstance(self.learner, Forecaster) and not self.learner.__sklearn_is_fitted__()
         replay = self.learner.replay(X, y)
         self.certificate = replay.certificate
-        said = Played.empty(len(y), len(self.coverages))
+        said = Played.empty(len(y), len(self.coverages), len(self.levels))
         said.forecast[:], said.loss[:] = replay.forecast, replay.loss
         if isinstance(replay, ForecastReplay):
             self._issued(replay, said, y, fresh=fresh)
         elif isinstance(replay, BandReplay) and isinstance(self.learner, Intervals):
             self.certificate = within(self.learner).certificate()
             said.take_ends(self.coverages, replay.low, replay.high)
+        elif isinstance(replay, BandReplay) and self.levels:
+            said.quantiles[:] = replay.quantiles
         if replay.spread is not None:
             said.spread[:] = replay.spread
             noise = getattr(given(self.learner), "noise_var", None)
@@ -214,7 +223,7 @@ class Player:
         if self.recording is not None:
             self.recording.covering = self.covering
             drawn = said._asdict()
-            del drawn["bound"], drawn["ends"]
+            del drawn["bound"], drawn["ends"], drawn["quantiles"]
             self.recording.take(self.learner, y=y, **drawn)
 
     def _parts(self, y: Vector) -> Iterator[tuple[int, int, bool]]:
@@ -279,6 +288,8 @@ class Player:
                 continue
             if predictive is not None:
                 said.std[t] = predictive(x).std
+            if isinstance(self.learner, LinearQuantiles):
+                said.quantiles[t] = self.learner.quantiles_one(x)
             if isinstance(self.learner, Intervals):
                 said.rows(t, t + 1).take_ends(self.coverages, *self.learner.interval_one(x))
         self._keep(part, said, "row" if reading is None else reading.unit)

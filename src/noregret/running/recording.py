@@ -42,13 +42,15 @@ class Played(NamedTuple):
     low: Vector  # the interval, where the learner issues one; the widest where it issues several
     high: Vector
     ends: Matrix  # of several coverages, each with its lower and its upper end
+    quantiles: Matrix  # where the learner forecasts quantiles, one column per level
 
     @classmethod
-    def empty(cls, rows: int, coverages: int = 0) -> Played:
+    def empty(cls, rows: int, coverages: int = 0, levels: int = 0) -> Played:
         """Nothing yet."""
         forecast, std, loss, bound, spread, low, high = np.full((7, rows), math.nan)
         ends = np.full((rows, 2 * coverages), math.nan)
-        return cls(forecast, std, loss, bound, spread, low, high, ends)
+        quantiles = np.full((rows, levels), math.nan)
+        return cls(forecast, std, loss, bound, spread, low, high, ends, quantiles)
 
     def take_ends(self, coverages: list[float], low: Any, high: Any) -> None:
         """Put in the intervals of these coverages."""

@@ -7,7 +7,7 @@ how wide the intervals, what comes next, and what is proved.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from noregret.experts.guarded import RulePool
 from noregret.forecasting.forecaster import Forecaster
 from noregret.forecasting.results import Facts
 from noregret.forecasting.stream import WARM
+from noregret.gradient.quantiles import LinearQuantiles
 from noregret.inputs.tables import Frame
 from noregret.running.baselines import Errors
 from noregret.running.covering import LONG, Covering
@@ -72,6 +73,7 @@ class Next:
     low: float
     high: float
     held: tuple[str, ...] = ()  # features that are taken as in the last row
+    ends: Mapping[str, float] = field(default_factory=dict)  # low_50, ... where there are several
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,8 @@ class Summary:
             one["brier"] = one["rmse"] ** 2
         if self.guarantee is not None:
             found["guarantee"]["within"] = self.guarantee.within
+        for step in found["coming"]:
+            step.update(step.pop("ends"))
         plain: Json = _plain(found)
         return plain
 
@@ -301,9 +305,13 @@ def _of_series(
         or (one.rmse, one.mae) != (before.rmse, before.mae)
     ]  # a season that is longer than the past is the one before it
     found.stretch, found.left_out = scores.stretch, scores.left_out
-    covered, width = float(learner.coverage_[h - 1]), float(learner.width_[h - 1])
-    if not player.covering and (width > 0.0 or covered > 0.0):  # of earlier runs only
-        found.intervals = Interval(learner.intervals / 100.0, covered, width / 2.0)
+    if not player.covering:  # of earlier runs only
+        asked = learner._coverages()
+        widest = int(np.argmax(asked))
+        covered = float(np.atleast_1d(learner.coverage_[h - 1])[widest])
+        width = float(np.atleast_1d(learner.width_[h - 1])[widest])
+        if width > 0.0 or covered > 0.0:
+            found.intervals = Interval(asked[widest], covered, width / 2.0)
     if facts.assumed:
         several = len(facts.assumed) > 1
         names = ", ".join(facts.assumed[:4]) + (", ..." if len(facts.assumed) > 4 else "")
@@ -342,6 +350,7 @@ def _coming(learner: Forecaster, player: Player, facts: Facts, *, strict: bool) 
         except NoRegretError:
             return []
     days = all(_midnight(time) for time in (facts.last, *said.times))
+    ends = said.ends() if isinstance(said.coverage, tuple) else {}
     return [
         Next(
             when(time, day=days),
@@ -349,8 +358,9 @@ def _coming(learner: Forecaster, player: Player, facts: Facts, *, strict: bool) 
             g,
             *((math.nan, math.nan) if held else (low, high)),
             held,
+            {name: math.nan if held else float(end[k]) for name, end in ends.items()},
         )
-        for time, g, low, high in said
+        for k, (time, g, low, high) in enumerate(said)
     ]
 
 
@@ -374,10 +384,12 @@ def at(time: object) -> str:
 
 
 def guarantee(player: Player, main: Certificate) -> Guarantee | None:
-    """The first theorem that bounds the loss, per row; None where nothing is proved.
+    """The first theorem that bounds the square or log loss, per row; None where there is none.
 
     Of several models it is the one that speaks of the best of them: not of some that take turns.
     """
+    if isinstance(within(player.learner), LinearQuantiles):  # pinball loss
+        return None
     series = isinstance(player.learner, Forecaster)
     found = [main] if series else player.of_loss()
     bounds = [one for one in found if one.kind == "upper bound"] or [

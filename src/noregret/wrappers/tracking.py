@@ -31,7 +31,7 @@ class Trackers:
     none).  `issue` gives the end of every level, ascending; `learn` takes the outcome, and the ends
     that were issued if that was some rounds ago.
 
-    Cost: about 60 ns per round and level; 86 numbers per level and 505 per window, for ever.
+    Cost: about 40 ns per round and level; 86 numbers per level and 505 per window, for ever.
 
     >>> trackers = Trackers.start([0.05, 0.95], [0.05, 0.05], windows=1)
     >>> trackers.issue(10.0, 1.0)
