@@ -55,13 +55,13 @@ INLINE int admit(const Block& work, Row x, Size n) {
     double ceiling = at[CEILING];
     if (x.n + offset != n) return WIDTH;
     double* row = work[X].p;
-    bool within = true, same = at[FRESH] == 1.0;
+    Size far = 0, other = 0;  // counted: no number waits for the one before it
     for (Size k = 0; k < x.n; ++k) {
-        within = within && std::fabs(x[k]) <= ceiling;  // not so for NaN
-        same = same && row[offset + k] == x[k];
+        far += !(std::fabs(x[k]) <= ceiling);  // NaN too
+        other += row[offset + k] != x[k];
     }
-    if (!within) return LIMIT;
-    if (same) return OK;
+    if (far) return LIMIT;
+    if (!other && at[FRESH] == 1.0) return OK;
     at[FRESH] = 0.0;
     for (Size k = 0; k < offset; ++k) row[k] = 1.0;
     for (Size k = 0; k < x.n; ++k) row[offset + k] = x[k];

@@ -25,6 +25,7 @@ constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
 #define MULTIVERSIONED
 #endif
 #define INLINE inline __attribute__((always_inline))
+#define INLINED __attribute__((always_inline))  // of a lambda
 
 // A contiguous vector.
 struct Row {

@@ -1,5 +1,4 @@
 #include "bind.hpp"
-#include "cascade.hpp"
 #include "dual.hpp"
 #include "free.hpp"
 #include "rounds.hpp"
@@ -40,7 +39,7 @@ void bind_gaussian(nb::module_& m) {
     p.def("look", &primal::look);
     p.def("absorb", &primal::absorb);
     p.def("remove", &primal::remove);
-    p.def("stream", &cascade::stream, nb::call_guard<nb::gil_scoped_release>());
+    p.def("stream", &small::stream, nb::call_guard<nb::gil_scoped_release>());
     p.def("fading", &fading::stream, nb::call_guard<nb::gil_scoped_release>());
     CONSTANT(p, fading, FAINT);
 

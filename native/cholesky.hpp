@@ -1,25 +1,24 @@
 // Small dense triangles in place: U'U = A by rows, and solving with it.
 #pragma once
 
-#include "arrays.hpp"
+#include "pieces.hpp"
 
 namespace noregret::cholesky {
 
 // The upper triangle of the first k rows and columns becomes U; false where a pivot is not a
-// positive number.  ln det goes to `log_det`, if it is asked for.
+// positive number.  ln det goes to `log_det`, if it is asked for.  What stands below the diagonal
+// is lost: rows begin with a whole piece.
 MULTIVERSIONED inline bool factor(const Block& A, Size k, double* log_det = nullptr) {
     if (log_det) *log_det = 0.0;
+    Size lead = pieces::lead(k);
     for (Size r = 0; r < k; ++r) {
-        double* __restrict row = A[r].p;
+        double* row = A[r].p;
         double pivot = row[r];
         if (!(0.0 < pivot && pivot < INF)) return false;
         if (log_det) *log_det += std::log(pivot);
         double shrunk = 1.0 / std::sqrt(pivot);
-        for (Size c = r; c < k; ++c) row[c] *= shrunk;
-        for (Size q = r + 1; q < k; ++q) {
-            double *__restrict below = A[q].p, share = row[q];
-            for (Size c = q; c < k; ++c) below[c] -= share * row[c];
-        }
+        pieces::scale(row, shrunk, r, k, lead);
+        for (Size q = r + 1; q < k; ++q) pieces::eliminate(A[q].p, row, row[q], q, k, lead);
     }
     return true;
 }

@@ -41,11 +41,6 @@ INLINE void post(const Block& ledger, const Block& work, double loss, double squ
                  double fit, double seen) {
     Row at = work[AT], mean = work[MEAN], y = work[Y];
     double beta = at[ROOT], shrunk = 1.0 / beta, leverage = 1.0 - shrunk * shrunk;
-    add(ledger, LOSS, loss);
-    add(ledger, SQUARE, square);
-    if (fit != 0.0) add(ledger, FIT, fit);  // many rounds at once have theirs booked together
-    add(ledger, LEVERAGE, leverage);
-    add(ledger, NORMS, at[NORM] * at[NORM]);
     double weighted = 0.0, charge = 0.0, relief = 0.0, energy = 0.0, cross = 0.0;
     bool hinted = at[RULE] >= AROUND, opens = at[RULE] > AROUND && ledger(ROUNDS, 0) == 0.0;
     Size outcomes = ledger.rows - OUTCOMES;
@@ -61,10 +56,11 @@ INLINE void post(const Block& ledger, const Block& work, double loss, double squ
     }
     if (opens) ledger(LIGHT, 1) = charge;
     if (hinted) hint::learn(work, outcomes, opens);
-    add(ledger, WEIGHTED, weighted);
-    add(ledger, LOGDET, 2.0 * std::log(beta));
-    add(ledger, CHARGE, charge);
-    add(ledger, RELIEF, relief);
+    // In the order of the rows, for vectors; many rounds at once have their fit booked together.
+    const double terms[] = {loss,     square, fit,    weighted, 2.0 * std::log(beta),
+                            leverage, charge, relief, at[NORM] * at[NORM]};
+    static_assert(LOSS == 0 && FIT == 2 && LOGDET == 4 && RELIEF == 7 && NORMS == 8);
+    for (Size row = 0; row <= NORMS; ++row) add(ledger, row, terms[row]);
     tally(ledger, ENERGY, energy);
     tally(ledger, PROBE, seen * seen);
     tally(ledger, CROSS, seen * cross);

@@ -30,6 +30,13 @@ INLINE void eliminate(double* u, double* row, double v, Size i, Size width, Size
     for (k = piece(k, lead); k < width; k += 4) four(u + k) -= v * four(row + k);
 }
 
+// row <- v row, from the diagonal on.
+INLINE void scale(double* row, double v, Size i, Size width, Size lead) {
+    Size k = i;
+    for (; k < lead; ++k) row[k] *= v;
+    for (k = piece(k, lead); k < width; k += 4) four(row + k) *= v;
+}
+
 constexpr Size LONG = 40;  // of a row that is worth wider pieces
 
 // row <- keep row + take u, u <- u - v row(old), from the diagonal on; u_i, which is 0 but for

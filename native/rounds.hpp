@@ -10,31 +10,36 @@
 #include "fading.hpp"
 #include "primal.hpp"
 #include "rules.hpp"
+#include "small.hpp"
 #include "student.hpp"
 
 namespace noregret::rounds {
 
 using namespace layout;
 
+// N is how many features there are, where that is known and small; else 0.
+template <Size N = 0>
 INLINE int look(const Block& factor, const Block& work) {
+    if constexpr (N > 0) return small::look<N>(factor, work);
     return factor.rows < factor.cols ? primal::look(factor, work) : drift::look(factor, work);
 }
 
 // Admit x and look at it; the look stays in work[MEAN] and work[AT, ROOT].
+template <Size N = 0>
 INLINE int admit_and_look(const Block& factor, const Block& work, Row x) {
     Size n = factor.rows < factor.cols ? factor.rows : factor.cols;
     int status = admit(work, x, n);
-    if (status == OK && work(AT, FRESH) == 0.0) status = look(factor, work);
+    if (status == OK && work(AT, FRESH) == 0.0) status = look<N>(factor, work);
     return status;
 }
 
 // The forecast of the first outcome; NaN when x is refused, why in work[AT, STATUS].
 MULTIVERSIONED inline double predict(const Block& factor, const Block& work, const Row& x) {
-    Row at = work[AT];
-    int status = admit_and_look(factor, work, x);
-    at[STATUS] = status;
-    if (status != OK) return NaN;
-    return rules::forecast(work, 0);
+    return small::known(factor, work, [&](const Block& factor, const Block& work, auto N) INLINED {
+        int status = admit_and_look<N>(factor, work, x);
+        work(AT, STATUS) = status;
+        return status == OK ? rules::forecast(work, 0) : NaN;
+    });
 }
 
 // Look at an x of any size; means and root spread go to the caller's own `seen`.
@@ -67,12 +72,23 @@ INLINE double book(const Block& ledger, const Block& work, double fit, double se
     return paid;
 }
 
+// The ledger of one outcome, where the sizes are known.
+template <Size N>
+INLINE Block alike(const Block& ledger) {
+    return N > 0 ? Block{ledger.p, OUTCOMES + 1, 2} : Block{ledger.p, ledger.rows, 2};
+}
+
 // Absorb the round that was looked at, book what it cost, drift on to the next round.
+template <Size N = 0>
 INLINE void settle(const Block& factor, const Block& work, const Block& ledger) {
     if (factor.rows < factor.cols) {
-        double seen = probed(work[X].first(factor.rows));
+        double seen = probed(work[X].first(factor.rows)), fit;
         audit::before_round(factor, work, ledger, seen);
-        book(ledger, work, primal::absorb(factor, work), seen);
+        if constexpr (N > 0)
+            fit = small::absorb<N>(factor, work);
+        else
+            fit = primal::absorb(factor, work);
+        book(ledger, work, fit, seen);
         if (work(AT, FADE) != 0.0) fading::fade(factor, work);
     } else {
         double seen = probed(work[X].first(factor.cols));
@@ -84,8 +100,10 @@ INLINE void settle(const Block& factor, const Block& work, const Block& ledger) 
 // The same for an x whose size has not been taken yet.
 MULTIVERSIONED inline void measure_and_settle(const Block& factor, const Block& work,
                                               const Block& ledger) {
-    measure(work, factor.rows < factor.cols ? factor.rows : factor.cols);
-    settle(factor, work, ledger);
+    small::known(factor, work, [&](const Block& factor, const Block& work, auto N) INLINED {
+        measure(work, factor.rows < factor.cols ? factor.rows : factor.cols);
+        settle<N>(factor, work, alike<N>(ledger));
+    });
 }
 
 // Look at x, absorb y, book what it cost, drift on to the next round.
@@ -93,16 +111,18 @@ MULTIVERSIONED inline void measure_and_settle(const Block& factor, const Block& 
 // Of several outcomes, the caller has put those after the first into work[Y].
 MULTIVERSIONED inline int learn(const Block& factor, const Block& work, const Block& ledger, const Row& x,
                                 double y) {
-    work(Y, 0) = y;
-    bool fixed = factor.rows < factor.cols;
-    Size n = fixed ? factor.rows : factor.cols, m = fixed ? factor.cols - n : factor.rows - n;
-    for (Size k = 0; k < m; ++k)
-        if (!(std::fabs(work(Y, k)) <= LARGEST_OUTCOME)) return OUTCOME;  // NaN too
-    int status = admit_and_look(factor, work, x);
-    if (status != OK) return status;
-    measure(work, n);
-    settle(factor, work, ledger);
-    return OK;
+    return small::known(factor, work, [&](const Block& factor, const Block& work, auto N) INLINED {
+        work(Y, 0) = y;
+        bool fixed = factor.rows < factor.cols;
+        Size n = fixed ? factor.rows : factor.cols, m = fixed ? factor.cols - n : factor.rows - n;
+        for (Size k = 0; k < m; ++k)
+            if (!(std::fabs(work(Y, k)) <= LARGEST_OUTCOME)) return int(OUTCOME);  // NaN too
+        int status = admit_and_look<N>(factor, work, x);
+        if (status != OK) return status;
+        measure(work, n);
+        settle<N>(factor, work, alike<N>(ledger));
+        return int(OK);
+    });
 }
 
 // Learn an x of any size and any number of outcomes, in one step for other threads.
@@ -121,20 +141,23 @@ inline int learn_any(const Block& factor, const Block& work, const Block& ledger
 // The fit comes from the core for all rounds together and is booked apart.
 MULTIVERSIONED inline void book_rows(const Block& ledger, const Block& work, Block xs, Block ys, Block means, Row roots,
                                      Block forecasts, Row losses) {
-    Size T = ys.rows, m = ys.cols;
-    for (Size t = 0; t < T; ++t) {
-        Row x = xs[t];
-        double widest = peak(x);
-        work(AT, PEAK) = widest;
-        work(AT, NORM) = norm(x, widest);
-        work(AT, ROOT) = roots[t];
-        for (Size k = 0; k < m; ++k) {
-            work(MEAN, k) = means(t, k);
-            work(Y, k) = ys(t, k);
-            forecasts(t, k) = rules::forecast(work, k);
+    Block shape{nullptr, xs.cols, xs.cols + ys.cols};
+    small::known(shape, work, [&](const Block& shape, const Block& work, auto N) INLINED {
+        Size n = shape.rows, m = shape.cols - n;
+        for (Size t = 0; t < ys.rows; ++t) {
+            Row x{xs.p + t * n, n};
+            double widest = peak(x);
+            work(AT, PEAK) = widest;
+            work(AT, NORM) = norm(x, widest);
+            work(AT, ROOT) = roots[t];
+            for (Size k = 0; k < m; ++k) {
+                work(MEAN, k) = means(t, k);
+                work(Y, k) = ys(t, k);
+                forecasts(t, k) = rules::forecast(work, k);
+            }
+            losses[t] = book(alike<N>(ledger), work, 0.0, probed(x));
         }
-        losses[t] = book(ledger, work, 0.0, probed(x));
-    }
+    });
     work(AT, FRESH) = 0.0;
 }
 

@@ -60,11 +60,14 @@ MULTIVERSIONED inline Size factor(Block gram, Block state, Block root, Row x, do
         }
     for (Size r = 0; r < k; ++r) {
         Size i = Size(live[r]);
-        double *__restrict row = root[r].p, scale = roots[r], xi = x[i];
-        const double* source = gram[i].p;
-        if (k == n)
-            for (Size j = r; j < n; ++j) row[j] = scale * roots[j] * (source[j] + xi * x[j]);
-        else
+        double *row = root[r].p, *source = gram[i].p, scale = roots[r], xi = x[i];
+        if (k == n) {
+            Size j = r, lead = pieces::lead(n);
+            for (; j < lead; ++j) row[j] = scale * roots[j] * (source[j] + xi * x[j]);
+            for (j = pieces::piece(j, lead); j < n; j += 4)
+                pieces::four(row + j) = scale * pieces::four(roots.p + j) *
+                                        (pieces::four(source + j) + xi * pieces::four(x.p + j));
+        } else
             for (Size c = r; c < k; ++c) {
                 Size j = Size(live[c]);
                 row[c] = scale * roots[c] * (source[j] + xi * x[j]);
@@ -127,10 +130,7 @@ MULTIVERSIONED inline void commit(Block gram, Block state, Row x, double y, doub
     for (Size i = 0; i < n; ++i) {
         state(WEIGHTS, i) = state(NEW, i);
         state(MOMENT, i) += y * x[i];
-        double *__restrict row = gram[i].p, xi = x[i];
-        const double* __restrict from = x.p;
-        if (xi != 0.0)
-            for (Size j = 0; j < n; ++j) row[j] += xi * from[j];
+        if (x[i] != 0.0) pieces::eliminate(gram[i].p, x.p, -x[i], 0, n, pieces::lead(n));
     }
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from commands import noregret
-from noregret.reproduce import intervals, lower_bounds, opera, simulation
+from noregret.reproduce import intervals, lower_bounds, opera, simulation, timing
 from noregret.reproduce.oslog import table1
 
 
@@ -100,3 +100,15 @@ def test_figure2(tmp_path: Path, monkeypatch, capsys) -> None:
     assert "Sparsity" in capsys.readouterr().out
     assert (tmp_path / "oslog-sparsity.svg").stat().st_size > 10_000
     assert (tmp_path / "oslog-collinearity.svg").stat().st_size > 10_000
+
+
+def test_a_slow_first_round_does_not_set_the_pace() -> None:
+    """A learner that makes its state in the first round is raced over as many rounds as others."""
+    now, seen = [0.0], []
+
+    def job(rounds: int) -> None:
+        seen.append(rounds)
+        now[0] += 0.001 * rounds + (5.0 if len(seen) == 1 else 0.0)
+
+    timing.race({"late": job}, seconds=0.0, slot=0.1, clock=lambda: now[0])
+    assert seen[-1] == 100

@@ -250,6 +250,21 @@ MUTANTS = {
             ),
         ],
     ),
+    "native/small.hpp": (
+        CASCADE,
+        [
+            ("    u[N] = 0.0;\n", "    u[N] = work(Y, 0);\n", "the look sees the outcome"),
+            ("u[i + 1] -= vi * row[i + 1];", "", "what the next row waits for"),
+            ("each<i + 2, N + 1>", "each<i + 2, N>", "z is not substituted"),
+            ("!std::isfinite(mean) || ", "", "a small mean may overflow"),
+            (" || !std::isfinite(beta)", "", "a small spread may overflow"),
+            ("if (grown[N - 1] < SAFE * SAFE)", "if (true)", "small squares overflow"),
+            ("take = vi * before * shrunk[i]", "take = vi * shrunk[i]", "v/beta for v/beta^2"),
+            ("        if (vi == 0.0) return;\n", "", "rows that a round leaves alone"),
+            ("u[k] -= vi * r;", "u[k] -= vi * row[k];", "the row as it is after the rotation"),
+            ("return (u[N] / beta) * (u[N] / beta);", "return u[N] * u[N];", "e^2 for e^2/d"),
+        ],
+    ),
     "native/hint.hpp": (
         ("gaussian/test_hint.py",),
         [
@@ -297,18 +312,18 @@ MUTANTS = {
                 "norms of huge and tiny rows",
             ),
             (
-                "within = within && std::fabs(x[k]) <= ceiling;  // not so for NaN",
-                "within = within && !(std::fabs(x[k]) > ceiling);",
+                "far += !(std::fabs(x[k]) <= ceiling);  // NaN too",
+                "far += std::fabs(x[k]) > ceiling;",
                 "NaN admitted",
             ),
             (
-                "    if (!within) return LIMIT;\n    if (same) return OK;\n",
-                "    if (same) return OK;\n    if (!within) return LIMIT;\n",
+                "    if (far) return LIMIT;\n    if (!other && at[FRESH] == 1.0) return OK;\n",
+                "    if (!other && at[FRESH] == 1.0) return OK;\n    if (far) return LIMIT;\n",
                 "a look beyond the ceiling is reused",
             ),
             (
-                "same = same && row[offset + k] == x[k];",
-                "same = same && row[offset + k] <= x[k];",
+                "other += row[offset + k] != x[k];",
+                "other += row[offset + k] > x[k];",
                 "another x's look reused",
             ),
             (
@@ -479,16 +494,8 @@ MUTANTS = {
                 "relief += leverage * m * mean[k];",
                 "(d - 1) g^2 too large",
             ),
-            (
-                "add(ledger, LOGDET, 2.0 * std::log(beta));",
-                "add(ledger, LOGDET, leverage);",
-                "leverage for log det",
-            ),
-            (
-                "add(ledger, LOGDET, 2.0 * std::log(beta));",
-                "add(ledger, LOGDET, std::log(beta));",
-                "half of the log det",
-            ),
+            ("weighted, 2.0 * std::log(beta),", "weighted, leverage,", "leverage for log det"),
+            ("weighted, 2.0 * std::log(beta),", "weighted, std::log(beta),", "half of the log det"),
             (
                 "larger(ledger(WIDEST, 0), at[PEAK])",
                 "larger(ledger(WIDEST, 0), at[NORM])",
@@ -504,7 +511,7 @@ MUTANTS = {
                 "larger(ledger(OUTCOMES + k, 0), off)",
                 "largest y without its sign",
             ),
-            ("if (fit != 0.0)", "if (fit > 1e-6)", "small fits are not booked"),
+            ("square, fit, ", "square, fit > 1e-6 ? fit : 0.0, ", "small fits are not booked"),
             ("ledger(ROUNDS, 0) += 1.0;", "ledger(ROUNDS, 0) = 1.0;", "rounds are not counted"),
         ],
     ),
@@ -540,8 +547,8 @@ MUTANTS = {
                 "|x|_inf for |x|_2 in a replay",
             ),
             (
-                "        losses[t] = book(ledger, work, 0.0, probed(x));\n    }\n    work(AT, FRESH) = 0.0;\n",
-                "        losses[t] = book(ledger, work, 0.0, probed(x));\n    }\n",
+                "probed(x));\n        }\n    });\n    work(AT, FRESH) = 0.0;\n",
+                "probed(x));\n        }\n    });\n",
                 "a look survives a replay",
             ),
             (
@@ -622,9 +629,9 @@ MUTANTS = {
                 "what cannot be factored is taken as it is",
             ),
             (
-                "for (Size c = q; c < k; ++c) below",
-                "for (Size c = q + 1; c < k; ++c) below",
-                "pivots stay",
+                "for (Size q = r + 1; q < k; ++q) pieces",
+                "for (Size q = r + 2; q < k; ++q) pieces",
+                "the next pivot stays",
             ),
             ("rest[c] -= share * row[c];", "rest[c] -= 0.0;", "the first triangle is not solved"),
             (
