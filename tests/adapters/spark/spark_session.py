@@ -23,7 +23,6 @@ def started(master: str, **settings: object) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": 4,
-        "spark.sql.execution.arrow.pyspark.enabled": True,  # frames of pandas in and out
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # start fast
     }

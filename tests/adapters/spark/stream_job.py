@@ -43,8 +43,9 @@ def stop(here: Path) -> None:
     os._exit(1)
 
 
-def query(session: Any, folder: Path, moment: str = "never", at: int = -1) -> Any:
-    """What writes the stream, to be started."""
+def main() -> None:
+    folder, moment, at = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    session = started("local[2]", **{"spark.sql.shuffle.partitions": 2})
     rows = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     rows = rows.parquet(str(folder / "in"))
     if moment == "before":
@@ -54,13 +55,7 @@ def query(session: Any, folder: Path, moment: str = "never", at: int = -1) -> An
         kept = "shop bigint, at bigint, y double, forecast double, error string"
         found = found.mapInArrow(partial(pausing, folder / "here", at, moment == "end"), kept)
     writer = found.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
-    return writer.format("parquet")
-
-
-def main() -> None:
-    folder, moment, at = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    session = started("local[2]", **{"spark.sql.shuffle.partitions": 2})
-    query(session, folder, moment, at).start(str(folder / "out")).awaitTermination()
+    writer.format("parquet").start(str(folder / "out")).awaitTermination()
 
 
 if __name__ == "__main__":
