@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ DRIFT = 1e-3
 DRIFT_TARGET = 15.0
 LONG = 1e3
 FAMILY_TARGET = 2.0  # times AAR's time, at most
+EMPTY, NOTHING = "empty loop", "two methods that do nothing"
 HEADER = ["n", "against", "AAR is x times as fast", "target", "", "AAR, us", "other, us"]
 
 
@@ -72,6 +74,12 @@ is there for scale.
         result = race(_contestants(n), seconds=12.0)
         for form, targets in TARGETS.items():
             _add(held, n, form, result, (form, RLS), targets[k])
+        empty, nothing = (microseconds(result.microseconds(name)) for name in (EMPTY, NOTHING))
+        held.notes.append(
+            f"The floor, n = {n}: `for x, y in zip(X, y): pass` {empty} us a round, with two calls "
+            f"of compiled methods that do nothing {nothing} us: at most "
+            f"{result.speed(NOTHING, RLS).median:.0f} times as fast as RLS."
+        )
         for peer in (BAYES, BAYES_SPREAD, SGD, PADASIP):
             ours = ARRAYS if peer == PADASIP else MAPPINGS
             _add(peers, n, peer, result, (ours, peer), MAPPING_TARGETS.get((n, peer)))
@@ -112,7 +120,10 @@ def _contestants(n: int) -> dict[str, Job]:
     rls, padasip = NumpyRLS(n), PadasipRLS(n)
     bayes, spread, sgd = BayesianLinearRegression(), BayesianLinearRegression(), LinearRegression()
     jobs = {f: turns(ours[f].predict_one, ours[f].learn_one, forms[f]) for f in forms}
+    idle = {}.get  # a compiled method of one or two arguments
     jobs |= {
+        EMPTY: _loop(forms[ARRAYS]),
+        NOTHING: turns(idle, idle, [(k, 0.0) for k in range(len(rows.y))]),
         RLS: turns(rls.predict, rls.learn, forms[ARRAYS]),
         BAYES: turns(bayes.predict_one, bayes.learn_one, forms[MAPPINGS]),
         BAYES_SPREAD: turns(
@@ -133,6 +144,16 @@ def _contestants(n: int) -> dict[str, Job]:
         must_agree(name, right, weights)
     must_agree(f"the forecast of {RLS}", *_forecasts(ours[ARRAYS], rls, rows))
     return jobs
+
+
+def _loop(rows: list[tuple[Any, Any]]) -> Job:
+    stream = cycle(rows)
+
+    def job(rounds: int) -> None:
+        for _x, _y in islice(stream, rounds):
+            pass
+
+    return job
 
 
 def families() -> Section:

@@ -77,7 +77,7 @@ def start_up() -> Section:
         """
 Wall time of a whole process, interpreter included.  `import noregret` is light because names are
 imported when first used; the first forecast then pays for what was put off, most of it
-scikit-learn.  Nothing is compiled at first use.
+NumPy.  Nothing is compiled at first use.
 """,
         ["process", "ms", "x times as fast as river", "target", ""],
     )
