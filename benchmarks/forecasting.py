@@ -76,7 +76,8 @@ is a RidgeCV per horizon on lags and an indicator for every phase of the week, f
 to 8,000 rows; AutoETS and MSTL are fitted weekly, AutoARIMA weekly on days and every four weeks on
 hours (a fit takes a minute there), on the last 56 days of hours (AutoARIMA 28) or two years of
 days, and updated with every row in between. RMSE is on the same rows for all; steps without a row
-are not scored.
+are not scored. The others take most of the time and do not change with the Forecaster: where it is
+run anew alone (`--ours`), their figures are those of the run before.
 """
 
 

@@ -23,6 +23,7 @@ from noregret.types import Integers, Matrix, Vector
 __all__ = ["Block", "blocks_of"]
 
 BATCH = 32
+FEW = 8  # rows that are learned one by one: a replay begins with a copy
 
 
 def blocks_of(horizon: int) -> list[int]:
@@ -52,6 +53,12 @@ class Block:
         """One that shares nothing with this one."""
         copied = copy.copy if ours(self.learner) else copy.deepcopy  # ours copy their states
         return Block(self.horizon, copied(self.learner), self.learned)
+
+    def asked(self) -> Block:
+        """One to be asked where no outcomes come: at horizon 1 nothing is learned from others."""
+        if self.horizon > 1:
+            return self.copy()
+        return Block(self.horizon, self.learner, self.learned)
 
     @property
     def sure(self) -> bool:
@@ -90,9 +97,11 @@ class Block:
         if real.any():
             target = self._target(design, past, steps[real], base[real], unit[real])
             with wrapping("the learner", InputError):
-                if len(steps) == 1:
-                    heard = np.array([float(self.learner.predict_one(rows[0]))])
-                    self.learner.learn_one(rows[0], float(target[0]))
+                if len(target) <= FEW:
+                    heard = np.empty(len(target))
+                    for t, (x, y) in enumerate(zip(rows[real], target.tolist())):
+                        heard[t] = self.learner.predict_one(x)
+                        self.learner.learn_one(x, y)
                 else:
                     heard = self.learner.replay(rows[real], target).forecast
             said[real] = self._heard(heard, base[real], unit[real])

@@ -110,15 +110,16 @@ class Running:
             )
         self.design = design
 
-    def copy(self) -> Running:
-        """One that shares nothing with this one."""
+    def copy(self, *, asked: bool = False) -> Running:
+        """One that shares nothing with this one; `asked`: it will see no outcome."""
+        copied = Block.asked if asked else Block.copy
         new = Running(
             self.history.copy(),
             [a.copy() for a in self.aheads],
-            [b.copy() for b in self.blocks],
+            [copied(b) for b in self.blocks],
             self.bands.copy(),
             self.tally.copy(),
-            None if self.plain is None else self.plain.copy(),
+            None if self.plain is None else copied(self.plain),
         )
         new.design = self.design
         return new

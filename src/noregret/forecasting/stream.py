@@ -369,7 +369,7 @@ class ForecasterState:
             if beyond < gone:
                 running, gone = self.running, 0
             if more := beyond - gone:
-                running = running if gone else running.copy()
+                running = running if gone else running.copy(asked=True)
                 none = np.full((more, len(self.features)), math.nan)
                 offsets = np.full(more, self.offset)
                 running.run(np.full(more, math.nan), none, offsets, self.chosen._coverages())
