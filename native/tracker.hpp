@@ -25,6 +25,8 @@ constexpr Size TRACKERS = 8, LIVES = 4, LONG = 500, SHORT = 100;
 constexpr double ETA = 0.02, EARLY = 1500.0, CALM = 100.0;
 constexpr double LARGEST = 0x1p511;   // error
 constexpr double FARTHEST = 0x1p500;  // error, in units of those before
+constexpr double LEAST = 0x1p-1022;   // unit, whose inverse must be finite
+constexpr double NOTHING = 0x1p-1000;  // a smaller error, in units of the spread, counts as 0
 constexpr double KEEP[LIVES] = {0.5, 0.8408964152537145, 0.9576032806985737, 1.0};  // 2^(-1/h)
 constexpr double STEP[TRACKERS] = {0.05, 0.05, 0.05, 0.01, 0.05, 0.05, 0.01, 0.2};
 constexpr double SETTLED = 99.0;  // 1/(1 + SETTLED) is the smallest of them
@@ -126,7 +128,8 @@ INLINE Now now(Block scale, double root) {
 // Whether a round can be learned: its error fits, also in units of the errors before.
 INLINE bool admits(Now now, double e) {
     double far = std::fabs(e);
-    return far <= LARGEST && (now.size == 0.0 || far <= FARTHEST * now.size * now.root);
+    double unit = now.size * now.root;
+    return far <= LARGEST && (now.size == 0.0 || (unit >= LEAST && far <= FARTHEST * unit));
 }
 
 // c_k sqrt(d) and w_k sqrt(d): four trackers about means, four about 0.
@@ -249,6 +252,7 @@ INLINE V learn_level(const Now& now, double* at, V* book, double y, double g, V 
 
 // The running means take the error in, each with the weight 1/n of its n = 1 + keep n.
 INLINE void measure(Block scale, double z) {
+    if (std::fabs(z) < NOTHING) z = 0.0;
     double gain[LIVES], apart[LIVES], size = std::fabs(z);
     for (Size h = 0; h < LIVES; ++h) scale(COUNT, h) = KEEP[h] * scale(COUNT, h) + 1.0;
     for (Size h = 0; h < LIVES; ++h) gain[h] = 1.0 / scale(COUNT, h);

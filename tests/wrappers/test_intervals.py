@@ -383,7 +383,7 @@ def test_experts_of_a_pool_may_sleep() -> None:
 
 
 @pytest.mark.parametrize("levels", [[0.05, 0.95], [0.3, 0.9], [0.1, 0.5, 0.9]])
-@pytest.mark.parametrize("kind", ["normal", "zero", "turns", "spikes"])
+@pytest.mark.parametrize("kind", ["normal", "zero", "turns", "spikes", "tiny"])
 def test_both_ends_abreast_have_the_bits_of_one_after_the_other(levels, kind) -> None:
     """A replay of two levels tracks them together; `learn` takes level after level."""
     rng, T = np.random.default_rng(5), 700
@@ -392,6 +392,7 @@ def test_both_ends_abreast_have_the_bits_of_one_after_the_other(levels, kind) ->
         "zero": np.where(np.arange(T) < 40, 0.0, rng.normal(size=T)),
         "turns": np.where(np.arange(T) % 100 < 50, 50.0, -50.0) + rng.normal(size=T),
         "spikes": rng.standard_cauchy(T) ** 3,
+        "tiny": 5e-324 * rng.integers(-3, 4, size=T),
     }[kind]
     g, roots = rng.normal(size=T) * (kind == "normal"), 1.0 + rng.random(T)
     alphas = [min(level, 1.0 - level) for level in levels]
