@@ -62,6 +62,7 @@ WHEN = {
     "ridge-mixture": "research: the mixture over ridge parameters of Zhdanov and Vovk",
     "mondrian": "curved or stepped relations, many rows; trees of linear models, slower",
     "prior-free-aar": "features in units nobody knows, far fewer than rows; no precision to set",
+    "linear-quantiles": "quantiles that depend on the features, no rate to set; --levels",
     "mondrian-classifier": "labels that depend on steps and combinations of features",
     "aar": "a proved bound on any data; set --prior-precision to the scale of x",
     "ridge": "as aar, without its shrinkage; recursive least squares",

@@ -249,7 +249,8 @@ def _table(
     table, _ = features.outcome_table(y, len(said))
     if table.shape != (said.shape[0], said.shape[2]) or 0 in said.shape:
         raise InputError(
-            f"forecasts has shape {said.shape} and y {table.shape}: give T x N x k and T x k"
+            f"forecasts has shape {said.shape} and y {table.shape}: give T x N x k and T x k; "
+            "means and variances are for loss='log' or loss='crps'"
         )
     where = np.abs(said) > LARGEST
     if where.any() or np.abs(table).max() > LARGEST:
