@@ -53,7 +53,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
 
     Cost: at each horizon six linear cores of 3.5 n^2 flops per row and about 15 merging weights;
     the learner once per block of horizons (1, 2, 4, 8, ..., H), Auto() twice one step ahead.  With
-    n about 20 features, 50,000 rows take some 20 s at H = 1 and about a minute at H = 48.  Memory:
+    n about 20 features, 50,000 rows take some 30 s at H = 1 and a minute or two at H = 48.  Memory:
     one longest lag (a year where the frequency has one) and about 100 n^2 numbers per horizon.
 
     Parameters
