@@ -10,12 +10,16 @@ export OPENBLAS_NUM_THREADS ?= 1
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 13
 
-# The native module is built by pip, and built again when a source of it is newer.
+# The native module is built by pip, and built again when a source of it is newer: in $(VENV) itself, since headers
+# in a place that changes would have every file compiled anew.
 $(VENV)/installed: pyproject.toml native/CMakeLists.txt $(wildcard native/*.hpp native/*.cpp)
 	$(PYTHON) -m venv $(VENV)
-	@native/with-compiler $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check cmake ninja $$($(BIN)/python -c "$(needed)")
+	@native/with-compiler $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[test]'
 	@$(BIN)/python -m compileall -q src  # pip does it for other packages; it is half of a start
 	@touch $@
+
+needed = import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])
 
 # The packages of an extra alone: pip would build the native module anew for `-e '.[extra]'`.
 listed = import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['$(1)'])

@@ -82,9 +82,9 @@ def _fixed(core: PrimalCore, ledger: Matrix, sums: Totals, a: float) -> list[Aud
     ops.fixed(core.factor, ledger, looseness(core), found)
     names = FADED if core.drifts else FIXED
     audits = [Audit(name, *row) for name, row in zip(names, found.tolist(), strict=True)]
-    R = np.triu(core.factor[:, :n])
+    R = core.factor[:, :n]  # 0 left of its diagonal
     turned = sums.rounds + n * (2.0 * sums.workers - 1.0)  # how often a column was rotated
-    squares, trace = (R * R).sum(axis=0), n * a + sums.squared_norms
+    squares, trace = np.einsum("ij,ij->j", R, R), n * a + sums.squared_norms
     off = abs(float(squares.sum()) - trace)
     if not core.drifts:
         audits.append(Audit("|R|^2 = na + sum |x|^2", off, GAMMA * turned * trace + LEAST))

@@ -46,11 +46,11 @@ def stream_in_blocks(
     T, n = xs.shape
     R = triangle[:, :n]
     with np.errstate(over="ignore"):
-        squares = (R * R).sum(axis=0)
+        squares = np.einsum("ij,ij->j", R, R)
     for start in range(0, T, BLOCK):
         rows = slice(start, min(start + BLOCK, T))
         with np.errstate(over="ignore"):
-            squares += (xs[rows] ** 2).sum(axis=0)
+            squares += np.einsum("ij,ij->j", xs[rows], xs[rows])
         level = np.all(np.sqrt(squares) <= TILT * np.abs(np.diagonal(R)))  # not so if infinite
         if not level or not _block(triangle, xs[rows], ys[rows], mean[rows], root[rows], fit):
             failed = stream(triangle, work, xs[rows], ys[rows], mean[rows], root[rows], fit)
@@ -65,17 +65,20 @@ def _block(
 ) -> bool:
     """Take one block into [R z] in place; False, and nothing done, if it is not safe."""
     B, n = xs.shape
-    V = solve_lower(triangle[:, :n].T, xs.T)
+    columns = np.empty((triangle.shape[1], B))
+    columns[:n], columns[n:] = xs.T, ys.T
+    V = solve_lower(triangle[:, :n].T, columns[:n])
     G = V.T @ V
-    if not np.all(np.diagonal(G) <= LEVERAGE):  # NaN and infinity too
+    diagonal = np.einsum("ii->i", G)
+    if not np.all(diagonal <= LEVERAGE):  # NaN and infinity too
         return False
-    G[np.diag_indices(B)] += 1.0
+    diagonal += 1.0
     factor(G)  # I + V'V: every pivot is at least 1
     prior = V.T @ triangle[:, n:]
     s = solve_lower(G, ys - prior)
-    mean[:] = prior + np.tril(G, -1) @ s
-    root[:] = np.diagonal(G)
-    columns = np.hstack([xs, ys]).T.copy()
+    root[:] = diagonal
+    diagonal[:] = 0.0
+    mean[:] = prior + G @ s
     absorb_rows(triangle, columns, PANEL)
     fit[0] += float((columns[n:] ** 2).sum())
     return True
