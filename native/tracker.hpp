@@ -122,7 +122,8 @@ struct Now {
 };
 INLINE Now now(Block scale, double root) {
     double n = scale(COUNT, LIVES - 1), size = scale(SIZE, LIVES - 1);
-    return {n, size, root, 1.0 + EARLY / (n + CALM), 1.0 / (size * root)};
+    Two shares = Two{EARLY, 1.0} / Two{n + CALM, size * root};  // a division of two takes no longer
+    return {n, size, root, 1.0 + shares[0], shares[1]};
 }
 
 // Whether a round can be learned: its error fits, also in units of the errors before.
@@ -187,18 +188,24 @@ INLINE void merge(double* at, V* book, V slope) {
             if (before == 0.0) put(at, i, INVERSE, 1.0 / (D + square[i]));
         }
     }
+    Eight<B> w[N];
+    Two parts[N];
     UNROLLED for (int i = 0; i < N; ++i) {
-        prices[i] = Two{};
+        prices[i] = parts[i] = Two{};
         if (!(nth(book[PEAK], i) > 0.0)) continue;  // no regret yet: weights stay even
         Eight<B> D = row<B>(at, i, WORTH) + square[i], inverse = 1.0 / D;
-        Eight<B> R = row<B>(at, i, REGRET) + r[i], w = larger(R, Eight<B>::all(0.0)) * inverse;
+        Eight<B> R = row<B>(at, i, REGRET) + r[i];
+        w[i] = larger(R, Eight<B>::all(0.0)) * inverse;
         prices[i] = sums(square[i] * row<B>(at, i, INVERSE));
         put(at, i, WORTH, D);
         put(at, i, INVERSE, inverse);
         put(at, i, REGRET, R);
-        double sum = total(w), part = sum > 0.0 ? 1.0 / sum : 0.0;
-        put(at, i, WEIGHT, w * part + (sum > 0.0 ? 0.0 : 1.0 / TRACKERS));
+        parts[i] = sums(w[i]);
     }
+    V sum = joined(parts, zero), part = where(sum, zero, 1.0 / sum, zero);
+    V even = where(sum, zero, zero, zero + 1.0 / TRACKERS);
+    UNROLLED for (int i = 0; i < N; ++i)
+        if (nth(book[PEAK], i) > 0.0) put(at, i, WEIGHT, w[i] * nth(part, i) + nth(even, i));
     book[PRICE] += joined(prices, zero);
 }
 

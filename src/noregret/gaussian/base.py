@@ -123,7 +123,7 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
 
     def fit(self, X: Table, y: Outcomes, sample_weight: Outcomes = None) -> Self:
         """Forget everything, then learn all rows in order; weights as in `partial_fit`."""
-        self._run(X, y, afresh=True, weights=sample_weight)
+        self._run(X, y, afresh=True, weights=sample_weight, proved=False)
         return self
 
     def running_bound(self) -> RunningSums:
@@ -142,7 +142,7 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
         stream, sqrt(w) x and sqrt(w) y: all losses in them are sums of w (y - g)^2, of forecasts
         that knew w, and Y is the largest sqrt(w)|y|.
         """
-        self._run(X, y, weights=sample_weight)
+        self._run(X, y, weights=sample_weight, proved=False)
         return self
 
     def __sklearn_tags__(self) -> Tags:

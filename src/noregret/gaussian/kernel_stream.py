@@ -167,7 +167,7 @@ class KernelStream(GaussianStream):
     # Many rounds ----------------------------------------------------------------------------
 
     def replay(
-        self, X: Table, y: Outcomes, weights: Outcomes = None
+        self, X: Table, y: Outcomes, weights: Outcomes = None, *, proved: bool = True
     ) -> tuple[KernelStream, Replay]:
         """Predict-then-learn over rows: the stream that goes on, and what was said and paid."""
         if weights is not None:
@@ -187,7 +187,7 @@ class KernelStream(GaussianStream):
             stream = self.copy()
             track = _one_by_one(stream.core, xs, ys)
         add(stream.ledger, layout.FIT, track.fit)
-        replay = stream.book_rows(stream.work, sizes, ys, track)
+        replay = stream.book_rows(stream.work, sizes, ys, track, proved=proved)
         stream._note_excess()
         return stream, replay
 

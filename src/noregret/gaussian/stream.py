@@ -158,15 +158,24 @@ class GaussianStream:
             facts = self.facts()
         return statements(facts)
 
-    def book_rows(self, work: Matrix, xs: Matrix, ys: Matrix, track: Track) -> Replay:
-        """Book what the core has replayed, its fit aside; what a replay gives back."""
+    def book_rows(
+        self, work: Matrix, xs: Matrix, ys: Matrix, track: Track, *, proved: bool
+    ) -> Replay:
+        """Book what the core has replayed, its fit aside; what a replay gives back.
+
+        Without its certificate where that is not asked for.
+        """
         forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
         rounds.book_rows(self.ledger, work, xs, ys, track.mean, track.root, forecasts, losses)
         with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
             spread = track.root * track.root
+        main = self._main() if proved else None
+        return Replay(self.flat(forecasts), self.flat(track.mean), spread, losses, main)  # type: ignore[arg-type]  # see above
+
+    def _main(self) -> Certificate:
+        """The first certificate; the caller holds the lock and has closed the stream."""
         facts = self.facts()
-        main = theorems_of(facts)[0](facts)
-        return Replay(self.flat(forecasts), self.flat(track.mean), spread, losses, main)
+        return theorems_of(facts)[0](facts)
 
 
 class Stream(GaussianStream):
@@ -348,7 +357,9 @@ class Stream(GaussianStream):
 
     # Many rounds ----------------------------------------------------------------------------
 
-    def replay(self, X: Table, y: Outcomes, weights: Outcomes = None) -> tuple[Stream, Replay]:
+    def replay(
+        self, X: Table, y: Outcomes, weights: Outcomes = None, *, proved: bool = True
+    ) -> tuple[Stream, Replay]:
         """Predict-then-learn over rows: the stream that goes on, and what was said and paid.
 
         A round of weight w is the round (sqrt(w) x, sqrt(w) y) for all that follows.
@@ -374,7 +385,7 @@ class Stream(GaussianStream):
                 note_weights(stream.ledger, roots[counted, 0])
             if missed:
                 add(stream.ledger, layout.MISSED, missed)
-            return stream, stream.book_rows(core.work, rows, ys, track)
+            return stream, stream.book_rows(core.work, rows, ys, track, proved=proved)
 
     def look_rows(self, X: Table) -> tuple[Matrix, Vector]:
         """Means and root spreads at every row; nothing is learned."""

@@ -12,6 +12,7 @@ and inherits all else.  docs: CONTRIBUTING.md has a learner of 60 lines.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
@@ -133,6 +134,12 @@ class Stateful(Keeper, Saveable, Estimator, Generic[H]):
         with self._lock:
             state = None if self._state is None else self._state.copy()
             return {"parameters": self.get_params(deep=False), "state": state}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        stored = self.__getstate__()  # whose state is a copy already
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        twin.__setstate__({**stored, "parameters": copy.deepcopy(stored["parameters"], memo)})
+        return twin
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
         self._lock, self._state = new_lock(), writable_copy(stored["state"])

@@ -17,10 +17,11 @@ from noregret.gaussian.stream import Stream
 from noregret.inputs import values
 from noregret.inputs.values import as_frame
 from noregret.learner.base import Learner
-from noregret.types import Row, Table, Vector
+from noregret.learner.replay import Replay
+from noregret.types import Outcomes, Row, Table, Vector
 from noregret.wrappers.lagged import Lagged
 
-__all__ = ["forecast_and_root", "forecasts_and_roots", "replays_its_spread"]
+__all__ = ["forecast_and_root", "forecasts_and_roots", "replayed", "replays_its_spread"]
 
 ONE_OUTCOME = "outcomes must be numbers: intervals of vectors are not made, wrap one learner each"
 
@@ -69,6 +70,14 @@ def replays_its_spread(learner: object) -> bool:
     if isinstance(learner, Gaussian):
         return True
     return hasattr(learner, "replay") and not hasattr(learner, "predictive")
+
+
+def replayed(learner: Any, X: Table, y: Outcomes) -> Replay:
+    """What a learner says and pays over rows; nobody asks here what is proved of it."""
+    if isinstance(learner, Gaussian):
+        return learner._run(X, y, proved=False)
+    found: Replay = learner.replay(X, y)
+    return found
 
 
 def forecasts_and_roots(learner: Learner, X: Table) -> tuple[Vector, Vector]:

@@ -28,6 +28,7 @@ from noregret.wrappers.spread import (
     check_root,
     forecast_and_root,
     forecasts_and_roots,
+    replayed,
     replays_its_spread,
 )
 from noregret.wrappers.tracking import Trackers
@@ -232,7 +233,7 @@ class TrackedState:
         """The learner's own replay, then the trackers."""
         learner: Any = self.learner
         with wrapping("the learner", InputError):
-            said: Replay = learner.replay(X, y)
+            said: Replay = replayed(learner, X, y)
         if said.forecast.ndim != 1:
             raise InputError("outcomes must be numbers: intervals of vectors are not made")
         ys = values.outcome_column(y, len(said.forecast))
