@@ -354,26 +354,18 @@ def test_a_state_in_use_is_refused_by_choice(tmp_path: Path, holder, capsys) -> 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["d.csv", "s.nr"]
 
 
-def test_a_run_waits_for_another_and_goes_on_from_its_state(tmp_path: Path, holder, capsys) -> None:
+def test_a_run_waits_for_another_and_goes_on_from_its_state(tmp_path: Path, holder) -> None:
     path, other = write(stream(20), tmp_path / "d.csv"), write(stream(30), tmp_path / "e.csv")
-    state = tmp_path / "s.nr"
-    codes = []
-
-    def second() -> None:
-        codes.append(noregret("run", path, "-y", "y", "-q", "--state", state))
-
-    thread = threading.Thread(target=second)
-    thread.start()
-    said = ""
-    while "waiting for another run (process 12345) that uses --state" not in said:
-        said += capsys.readouterr().err
-        assert thread.is_alive()
-    first = tmp_path / "first.nr"
-    assert noregret("run", other, "-y", "y", "-q", "--state", first) == 0
-    first.rename(state)
-    holder.kill()
-    thread.join(timeout=60)
-    assert codes == [0]
+    state, first = tmp_path / "s.nr", tmp_path / "first.nr"
+    run = [sys.executable, "-m", "noregret", "run", path, "-y", "y", "-q", "--state", state]
+    with subprocess.Popen(run, stderr=subprocess.PIPE, text=True) as second:
+        assert second.stderr is not None
+        said = second.stderr.readline()  # whoever waits says so first
+        assert "waiting for another run (process 12345) that uses --state" in said
+        assert noregret("run", other, "-y", "y", "-q", "--state", first) == 0
+        first.rename(state)
+        holder.kill()
+        assert second.wait(timeout=60) == 0
     assert nr.load(state).n_samples_seen_ == 50
 
 
