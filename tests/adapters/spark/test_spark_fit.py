@@ -80,7 +80,7 @@ def test_a_wrong_row_ends_the_job_by_name(session: Any) -> None:
     df = session.createDataFrame(rows, "a double, y double").coalesce(1)
     with pytest.raises(Exception) as refusal:  # Spark's, around ours
         spark.fit(df, ["a"], "y", nr.AAR())
-    assert "row 3 of partition 0: X['a'] = nan: only finite numbers" in str(refusal.value)
+    assert "row 3 of task 0: X['a'] = nan: only finite numbers" in str(refusal.value)
 
 
 def test_no_rows(session: Any) -> None:
