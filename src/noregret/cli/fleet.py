@@ -324,7 +324,7 @@ class _Run:
     def _write(
         self, report: str, fleet: Fleet, table: Certificates, covered: Certificates | None
     ) -> None:
-        from noregret.report.fleet_page import write_fleet
+        from noregret.report.fleet_page import fleet_page
 
         assert self.recent is not None
         about = {
@@ -337,9 +337,10 @@ class _Run:
         }
         title = f"{self.encoding.target} by {self.key} in {Path(str(self.reading.name)).name}"
         recent = self.recent.ratio(fleet._slots())
-        write_fleet(
-            report, table, recent, title=title, about=about, covered=covered, said=self._covered()
+        page = fleet_page(
+            table, recent, title=title, about=about, covered=covered, said=self._covered()
         )
+        Path(report).write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
 
 
 def _coverings(fleet: Fleet) -> list[Covering]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from noregret.report import words
 from noregret.report.page import frame_of, section
 from noregret.types import Integers, Vector
 
-__all__ = ["fleet_page", "write_fleet"]
+__all__ = ["fleet_page"]
 
 SHOWN = 25  # keys in each table
 HEAD = ("key", "rounds", "mean loss", "loss", "best in hindsight", "bound", "slack", "recent")
@@ -29,21 +28,6 @@ TABLES = (
 )
 
 
-def write_fleet(
-    path: str | Path,
-    table: Certificates,
-    recent: Vector,
-    *,
-    title: str,
-    about: Mapping[str, str],
-    covered: Certificates | None = None,
-    said: Sequence[str] = (),
-) -> None:
-    """Write the page of a fleet as one HTML file that needs no network."""
-    text = fleet_page(table, recent, title=title, about=about, covered=covered, said=said)
-    Path(path).write_bytes(text.encode("utf-8", "xmlcharrefreplace"))
-
-
 def fleet_page(
     table: Certificates,
     recent: Vector,
@@ -53,7 +37,7 @@ def fleet_page(
     covered: Certificates | None = None,
     said: Sequence[str] = (),
 ) -> str:
-    """The page as text; `recent` says of every key how its last rounds went, NaN if not known.
+    """The page as one HTML text that needs no network; `recent` says of every key how its last rounds went, NaN if not known.
 
     `covered` are certificates of intervals, and `said` how often these covered, in words.
     """
