@@ -37,8 +37,9 @@ def fleet_page(
     covered: Certificates | None = None,
     said: Sequence[str] = (),
 ) -> str:
-    """The page as one HTML text that needs no network; `recent` says of every key how its last rounds went, NaN if not known.
+    """The page as one HTML text that needs no network.
 
+    `recent` says of every key how its last rounds went, NaN if not known;
     `covered` are certificates of intervals, and `said` how often these covered, in words.
     """
     total = table.total()
