@@ -187,8 +187,8 @@ def long_streams(folder: Path, peers: Peers) -> dict[str, list[str]]:
         body.append([name, f"{peer:.3g} {who}", *(f"{r:.3f}" for r in said)])
         print("long", *body[-1], flush=True)
     words = (
-        "RMSE of rows 5,000 to 10,000; asked: at most 1.02 with high. It is missed where trees "
-        "that are fitted again and again on all the past win: Auto keeps no past."
+        "RMSE of rows 5,000 to 10,000; asked: at most 1.02 with high. Peers are fitted again and "
+        "again on all the past; Auto keeps the last 2,048 rows, with high the last 8,192."
     )
     head = ["file", "best peer", "normal", "high"]
     return {"Long streams": [words, "", *table(head, body)]}

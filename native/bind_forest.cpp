@@ -55,11 +55,12 @@ static void make_counts(Counts* place, Size features, Size trees, Size cap, doub
     new (place) Counts({features, trees, cap, strength, rate, seed}, nodes, boxes, units, book);
 }
 
-static void make_booster(Booster* place, Size features, Block rows, Row signs, Block nodes, double since) {
-    bool fits = rows.cols == features && rows.rows == signs.n && rows.rows <= boosting::WINDOW &&
-                nodes.cols == boosting::COLUMNS && boosting::sound(nodes, features);
+static void make_booster(Booster* place, Size trees, Size leaves, Size window, double part, double step,
+                         bool labels, Size features, Block rows, Row targets, Block nodes, double since) {
+    bool fits = rows.cols == features && rows.rows == targets.n && rows.rows <= window &&
+                nodes.cols == boosting::COLUMNS && trees >= 1 && boosting::sound(nodes, trees, features);
     if (!fits) throw nb::value_error("these arrays are no boosted trees");
-    new (place) Booster(features, rows, signs, nodes, since);
+    new (place) Booster({trees, leaves, window, part, step}, labels, features, rows, targets, nodes, since);
 }
 
 // Forecast and learn every row; -1, or the first row whose look does not fit in float64.
@@ -147,17 +148,24 @@ void bind_forest(nb::module_& m) {
              nb::sig("def reckoned(self) -> tuple[float, float, float, float, float]"));
 
     nb::module_ b = m.def_submodule("boosting");
-    CONSTANT(b, boosting, COLUMNS), CONSTANT(b, boosting, WINDOW), CONSTANT(b, boosting, TREES);
+    CONSTANT(b, boosting, COLUMNS), CONSTANT(b, boosting, FIRST), CONSTANT(b, boosting, FEWEST);
+    CONSTANT(b, boosting, BINS);
     nb::class_<Booster>(b, "Booster")
         .def("__init__", &make_booster)
         .def("copy", [](const Booster& trees) { return Booster(trees); },
              nb::sig("def copy(self) -> Booster"))
         .def("arrays", [](Booster& trees) {
-            return nb::make_tuple(copied(trees.rows()), copied(trees.signs().p, {trees.size()}),
+            return nb::make_tuple(copied(trees.rows()), copied(trees.targets().p, {trees.size()}),
                                   copied(trees.nodes()), trees.since());
         }, nb::sig("def arrays(self) -> tuple[Matrix, Vector, Matrix, float]"))
         .def("look", [](Booster& trees, Strided x) { return trees.look(Copied(x).row()); })
-        .def("learn", [](Booster& trees, Strided x, double sign) { trees.learn(Copied(x).row(), sign); });
+        .def("learn", [](Booster& trees, Strided x, double target) { trees.learn(Copied(x).row(), target); })
+        .def("replay", [](Booster& trees, Block xs, Row targets, Row said) {
+            for (Size t = 0; t < xs.rows; ++t) {
+                said[t] = trees.look(xs[t]);
+                trees.learn(xs[t], targets[t]);
+            }
+        }, nb::call_guard<nb::gil_scoped_release>());
 }
 
 void bind_forest_rounds(nb::module_& r) {

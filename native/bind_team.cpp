@@ -31,14 +31,14 @@ void bind_team(nb::module_& m) {
     using T = nb::tuple;
     nb::module_ r = nb::cast<nb::module_>(m.attr("rows"));
     nb::class_<EnsembleRounds, Rounds>(r, "EnsembleRounds")
-        .def(nb::init<Reader&, O, double, T, O, O, nb::list, O, T, T, O, O, T, O, T>(),
+        .def(nb::init<Reader&, O, double, T, O, O, nb::list, nb::list, O, T, T, O, O, T, O, T>(),
              nb::arg("reader"), nb::arg("scale"), nb::arg("constant"), nb::arg("linear"), nb::arg("features"),
-             nb::arg("outcomes"), nb::arg("groups"), nb::arg("waves"), nb::arg("team"), nb::arg("last"),
-             nb::arg("tree").none(), nb::arg("pool"), nb::arg("guard"), nb::arg("span").none(),
+             nb::arg("outcomes"), nb::arg("groups"), nb::arg("boosted"), nb::arg("waves"), nb::arg("team"),
+             nb::arg("last"), nb::arg("tree").none(), nb::arg("pool"), nb::arg("guard"), nb::arg("span").none(),
              nb::arg("limits"),
              nb::sig("def __init__(self, reader: Reader, scale: object, constant: float, linear: Any, "
-                     "features: object, outcomes: object, groups: list[Any], waves: object, team: Any, "
-                     "last: Any, tree: object, pool: object, guard: Any, span: object, limits: Any) -> None"));
+                     "features: object, outcomes: object, groups: list[Any], boosted: list[Any], "
+                     "waves: object, team: Any, last: Any, tree: object, pool: object, guard: Any, span: object, limits: Any) -> None"));
 }
 
 }  // namespace noregret

@@ -6,6 +6,7 @@
 // unit, are declined.
 #pragma once
 
+#include "boosting.hpp"
 #include "forest.hpp"
 #include "leaders.hpp"
 #include "pool_rounds.hpp"
@@ -68,15 +69,16 @@ class TrialTeam {
 
 class EnsembleRounds : public Rounds {
   public:
-    // `groups` has (plan, whether outliers are cut, how many experts, arrays or None: asleep); `span` is
+    // `groups` has (plan, whether outliers are cut, how many experts, arrays or None: asleep), `boosted`
+    // (trees, which of the past they see if they learn changes); `span` is
     // (lo, hi) where the range is given; `limits` (budget, how far trees learn, how far they speak,
     // the largest outcome, the round before the next plan).
     EnsembleRounds(Reader& reader, nanobind::object scale, double constant, nanobind::tuple linear,
                    nanobind::object features, nanobind::object outcomes, nanobind::list groups,
-                   nanobind::object waves, nanobind::tuple team, nanobind::tuple last, nanobind::object tree,
+                   nanobind::list boosted, nanobind::object waves, nanobind::tuple team, nanobind::tuple last, nanobind::object tree,
                    nanobind::object pool, nanobind::tuple guard, nanobind::object span,
                    nanobind::tuple limits)
-        : held_(reader, scale, linear, features, outcomes, groups, waves, team, last, tree, guard),
+        : held_(reader, scale, linear, features, outcomes, groups, boosted, waves, team, last, tree, guard),
           weights_(pool, false, nanobind::cast<double>(limits[3])), book_(pool.attr("book")),
           sums_(array<Block>(book_, "book")), scale_(array<Row>(scale, "scale")), constant_(constant),
           linear_(linear), features_(array<Block>(features, "features")),
@@ -101,6 +103,15 @@ class EnsembleRounds : public Rounds {
             experts += group.experts, widest = std::max(widest, group.plan.rows);
             most = std::max(most, 2 * group.experts);
             groups_.push_back(std::move(group));
+        }
+        for (nanobind::handle one : boosted) {
+            nanobind::tuple b = nanobind::cast<nanobind::tuple>(one);
+            Boosted trees{*nanobind::cast<boosting::Booster*>(b[0]), {}, {}, 0.0};
+            for (nanobind::handle k : nanobind::cast<nanobind::tuple>(b[1]))
+                trees.earlier.push_back(nanobind::cast<std::size_t>(k));
+            trees.row = scratch(n_ + (trees.earlier.empty() ? 0 : 1 + Size(trees.earlier.size())));
+            if (trees.booster.features() != Size(trees.row.size())) throw nanobind::value_error("boosted");
+            experts += 1, boosted_.push_back(std::move(trees));
         }
         columns_ = scratch(widest), spoken_ = scratch(most);
         bool fits = features_.rows == n_ && features_.cols == views::FEATURE && outcomes_.n == views::OUTCOMES &&
@@ -139,6 +150,7 @@ class EnsembleRounds : public Rounds {
         linear_.absorb(y);
         for (Group& group : groups_)
             for (Cores& cores : group.cores) cores.absorb((group.twin ? soft : y) - outcomes_[views::FIRST]);
+        for (Boosted& trees : boosted_) trees.booster.learn(trees.columns(), y - trees.origin);
         g_ = NaN;
     }
 
@@ -148,6 +160,15 @@ class EnsembleRounds : public Rounds {
         bool twin;
         Size experts;
         std::vector<Cores> cores;  // one; none: asleep
+    };
+
+    struct Boosted {
+        boosting::Booster& booster;
+        std::vector<std::size_t> earlier;  // places in `naive_`; none: they learn outcomes, not changes
+        std::vector<double> row;           // of the last look
+        double origin;
+
+        Row columns() { return {row.data(), Size(row.size())}; }
     };
 
     // x, also in its units behind the constant feature; false where Python must look at it.
@@ -193,6 +214,7 @@ class EnsembleRounds : public Rounds {
             if (!speaks(group, said.from(place).first(group.experts))) return false;
             place += group.experts;
         }
+        for (Boosted& trees : boosted_) said[place++] = speaks(trees);
         double final = merged_ = team_.forecast();
         if (forest_) {
             double off = forest_->look({x_.data(), n_}), most = wide_ * team_.near();
@@ -230,6 +252,15 @@ class EnsembleRounds : public Rounds {
         return true;
     }
 
+    double speaks(Boosted& trees) {
+        double* to = trees.row.data();
+        trees.origin = 0.0;
+        if (!trees.earlier.empty()) trees.origin = *to++ = naive_[0];
+        for (std::size_t k : trees.earlier) *to++ = naive_[k] - naive_[0];
+        std::memcpy(to, x_.data(), x_.size() * sizeof(double));
+        return trees.origin + trees.booster.look(trees.columns());
+    }
+
     Held held_;
     Weights weights_;
     nanobind::object book_;
@@ -249,6 +280,7 @@ class EnsembleRounds : public Rounds {
     Size n_;
     std::vector<double> x_, row_, taken_, z_, r_, past_, naive_, columns_, spoken_, at_;
     std::vector<Group> groups_;
+    std::vector<Boosted> boosted_;
     double low_ = 0.0, high_ = 0.0, lo_ = 0.0, hi_ = 0.0, merged_ = NaN, safe_ = NaN, g_ = NaN;
 };
 

@@ -11,9 +11,7 @@
 // are cut at CUT.  A group's columns are rows of its plan (kind, j, a, l, b); `fill` makes them.
 #pragma once
 
-#include <algorithm>
-
-#include "arrays.hpp"
+#include "vectors.hpp"
 
 namespace noregret::views {
 
@@ -109,12 +107,9 @@ inline void recall(Row o, double* naive, double* past) {
 inline double tamed(Row o, double y) {
     Size t = Size(o[ROUNDS]), n = std::min(t, NEAR);
     if (n < 10) return y;
-    double last[NEAR], sum = 0.0;
+    double last[NEAR], apart;
     for (Size k = 0; k < n; ++k) last[k] = earlier(o, k + 1);
-    std::nth_element(last, last + n / 2, last + n);
-    double middle = last[n / 2];
-    for (Size k = 0; k < n; ++k) sum += std::fabs(last[k] - middle);
-    double reach = OUTLIER * (sum / double(n)) * std::ldexp(1.0, int(o[RUN]));
+    double middle = vectors::median({last, n}, apart), reach = OUTLIER * apart * std::ldexp(1.0, int(o[RUN]));
     if (!(reach > 0.0) || std::fabs(y - middle) <= reach) return y;
     return y > middle ? middle + reach : middle - reach;
 }

@@ -65,7 +65,7 @@ MODELS = {
     "auto": Model(
         "experts.auto.Auto",
         "close to the best of linear experts and groups (lags, hinges, values, ...); no knobs",
-        "45 cores of 3.5 m^2 flops per round, m = n + 1 to 100 columns, or 300; m^2 numbers each",
+        "45 cores of 3.5 m^2 flops per round, m = n + 1 to 100 columns, or 300; boosted trees",
         ("outcome_range", "kernels", "effort"),
     ),
     "mondrian": Model(

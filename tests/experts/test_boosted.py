@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noregret._native.boosting import COLUMNS, TREES, WINDOW
-from noregret.experts.boosted import Boosted
+from noregret._native.boosting import COLUMNS
+from noregret.experts.boosted import LABELS, Boosted
+
+TREES, WINDOW = LABELS.trees, LABELS.window
 
 
 def ran(X: np.ndarray, signs: np.ndarray, trees: Boosted | None = None) -> tuple[Boosted, list]:

@@ -1240,14 +1240,17 @@ MUTANTS = {
         ],
     ),
     "native/boosting.hpp": (
-        ("experts/test_boosted.py",),
+        ("experts/test_boosted.py", "experts/test_boosted_group.py"),
         [
             ("g * g / (h + RIDGE)", "g * g", "cuts that do not see curvature"),
-            ("-STEP * leaf.all.g / (leaf.all.h + RIDGE)", "-STEP * leaf.all.g", "no Newton step"),
-            ("node[VALUE] = value + start;", "node[VALUE] = value;", "no base rate"),
-            ("if (size() == WINDOW) {", "if (false) {", "a window without end"),
+            ("leaf.all[0] / (leaf.all[1] + RIDGE)", "leaf.all[0]", "no Newton step"),
+            ("loss_.unit * value + start;", "loss_.unit * value;", "no base rate"),
+            ("loss_.unit * value + start;", "value + start;", "outcomes in another unit"),
+            ("std::min(Size(targets_.size()), set_.window)", "Size(targets_.size())", "no end"),
             ("left > double(v) && ", "", "children that are their parents"),
-            ("large.bars[b].add(small.bars[b], -1.0)", "(void)b", "histograms not subtracted"),
+            ("subtract(large.bars, small.bars,", "(void)(", "histograms not subtracted"),
+            ("range > 0.0 ? BEYOND * range : INF", "INF", "outliers that count in full"),
+            ("return labels_ ? said : near(said);", "return said;", "trees that are too sure"),
         ],
     ),
     "native/free.hpp": (

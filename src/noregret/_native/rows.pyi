@@ -35,6 +35,7 @@ class EnsembleRounds(Rounds):
         features: object,
         outcomes: object,
         groups: list[Any],
+        boosted: list[Any],
         waves: object,
         team: Any,
         last: Any,

@@ -198,8 +198,9 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     Linear experts at 5 prior precisions x 4 drifts x two rules (ridge clipped to the outcomes seen,
     and AAR) in units of the features' first values; naive forecasts (13 lags, three exponential
     means, the mean); linear ones in standard units, with lags of y, on hinges (z - k)+, on values
-    of whole-valued features and pairs of them (as they turn up), in robust units, on waves; and
-    twins that learn outliers cut.  A Mondrian tree learns what they leave.  Each group merges its
+    of whole-valued features and pairs of them (as they turn up), in robust units, on waves;
+    twins that learn outliers cut; and boosted trees on the last 2,048 rows, made anew whenever a
+    quarter of them is new.  A Mondrian tree learns what they leave.  Each group merges its
     experts at the rate of its own error; the groups are merged by exponential weights, MLpol and
     stacking, and these once more (docs/theory.md, section 24).  `explain()` says which groups carry
     the forecast.  Features may be in any unit and about any origin, may have a wild first value,
@@ -218,15 +219,18 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
 
     Cost: some 45 cores of 3.5 m^2 flops per round on m = n + 1 to 100 columns, 300 with pairs of
     values, and 300 numbers per feature; trees take 7 n^2 flops per node on the path of x and up to
-    2 million numbers.  Whatever the length of the stream.
+    2 million numbers.  The window of the boosted trees is 2,048 (n + 1) numbers (8,192 with
+    effort="high", twice; fewer rows from 256 features on), and making 40 trees of 16 leaves of it
+    takes milliseconds, in one round of some hundred.  Whatever the length of the stream.
 
     Parameters
     ----------
     outcome_range : Y for [-Y, Y], a pair (lo, hi), or None: learned.
     kernels : polynomials of degree 2 and 3 and random cosines of three widths join in, with up
         to 300 features each; features must then stay the same.
-    effort : "low", without hinges, values, waves and trees, at a third of the cost; "normal";
-        "high", with more experts in each group and more trees; "linear", the 40 linear experts
+    effort : "low", without hinges, values, waves and trees, at a fifth of the cost; "normal";
+        "high", with more experts in each group and more trees, on the last 8,192 rows and also of
+        changes since the last outcome, at five times the cost; "linear", the 40 linear experts
         under Fixed Share and nothing else, which is all that there was before.
 
     >>> auto = Auto()

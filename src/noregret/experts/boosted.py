@@ -6,6 +6,7 @@ Nothing is proved of it: a pool that has it carries the proof.  See native/boost
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,23 @@ from noregret.declare.fields import Array, Real, require
 from noregret.learner.saving import revived
 from noregret.types import Matrix, Vector
 
-__all__ = ["Boosted"]
+__all__ = ["Boosted", "Shape"]
+
+
+class Shape(NamedTuple):
+    """How many trees of how many leaves on how many rounds, and how they are made.
+
+    They are made anew whenever `part` of the rounds is new, each by `step` of Newton's step.
+    """
+
+    trees: int
+    leaves: int
+    window: int
+    part: float
+    step: float
+
+
+LABELS = Shape(100, 24, 4096, 0.1, 0.1)
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +58,8 @@ class Boosted:
     @classmethod
     def start(cls, n: int) -> Boosted:
         """Nothing learned."""
-        return cls(Booster(n, np.zeros((0, n)), np.zeros(0), np.zeros((0, boosting.COLUMNS)), 0.0))
+        nothing = np.zeros((0, n)), np.zeros(0), np.zeros((0, boosting.COLUMNS))
+        return cls(Booster(*LABELS, True, n, *nothing, 0.0))  # labels
 
     def stored(self) -> tuple[Matrix, Vector, Matrix, float]:
         """The values of FIELDS."""
@@ -52,7 +70,7 @@ class Boosted:
         """The trees of these values."""
         require(bool((np.abs(signs) == 1.0).all()), "has labels that are none")
         try:
-            return cls(Booster(rows.shape[1], rows, signs, nodes, since))
+            return cls(Booster(*LABELS, True, rows.shape[1], rows, signs, nodes, since))  # labels
         except ValueError:
             require(possible=False, wrong="has nodes that are no trees")
             raise

@@ -1,7 +1,8 @@
 """Auto's state: groups of experts that a team merges, behind Fixed Share with its proof.
 
 Every group forecasts by experts of its own: linear in the units of first values, naive forecasts,
-linear with lags, hinges, values of whole-valued features, waves, trees on what the others leave.
+linear with lags, hinges, values of whole-valued features, waves, boosted trees on the last rows;
+and trees on what all of them leave.
 A team (team.py) merges them; what it says, the linear experts and the groups are the experts of
 an outermost pool, and what is proved is proved of that.  The team speaks in the pool's place as
 long as that cannot cost much more (guard.py).
@@ -22,6 +23,7 @@ from noregret.budgets import FeatureMap
 from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Group, Groups, Part, require
 from noregret.errors import FeatureError
+from noregret.experts.boosted_group import BOOSTED, BoostedGroup
 from noregret.experts.core_grid import CoreGrid
 from noregret.experts.expert_group import WAVES, ExpertGroup, described, recipes
 from noregret.experts.guard import Guard
@@ -54,6 +56,7 @@ FAR, WIDE = 5.0, 3.0  # what trees learn and say of an error, at most, in units 
 class Looked(NamedTuple):
     """What was said of one row, and by what it is judged."""
 
+    seen: Seen
     units: Units
     span: tuple[Vector, Vector]  # the outcomes that the guard is ready for
     safe: float  # by the outermost pool
@@ -79,6 +82,7 @@ class EnsembleState(PooledState):
     last: Team
     pool: Pool
     guard: Guard
+    boosted: Sequence[BoostedGroup]
     fast: RenewedRounds = field(default_factory=RenewedRounds, init=False, repr=False)
 
     SCRATCH = ("fast",)  # rounds in the arrays of all others
@@ -94,6 +98,7 @@ class EnsembleState(PooledState):
         Group("last", Team),
         Part("pool", ("Pool",)),
         Group("guard", Guard, later=True),
+        Groups("boosted", BoostedGroup, later=True),
     )
 
     def __post_init__(self) -> None:
@@ -112,7 +117,8 @@ class EnsembleState(PooledState):
         n, played = space.size, game("square", outcome_range)
         groups = [ExpertGroup.of(name, effort, n) for name in recipes(effort)]
         groups += [ExpertGroup.mapped(name, effort, map_, size) for name, map_, size in maps]
-        team = Team.of(_sizes(linear, groups))
+        boosted = [BoostedGroup.of(name, effort, n) for name in BOOSTED.get(effort, ())]
+        team = Team.of(_sizes(linear, groups, boosted))
         G, N = team.sizes.size, 2 * linear.size
         rest = (1.0 - MERGED) / 2.0
         prior = np.r_[np.full(N, rest / N), np.full(G, rest / G), MERGED]
@@ -121,13 +127,14 @@ class EnsembleState(PooledState):
         waves = _waves(np.zeros((WAVES, 0)), space)
         units, views, last = Units.of(n), Views.of(n), Team.of([1, 1])
         fields = space, units, linear, views, groups, waves, team, trees, last, pool
-        return cls(*fields, Guard.of())
+        return cls(*fields, Guard.of(), boosted)
 
     def stored(self) -> tuple[object, ...]:
-        """The values of FIELDS; no guard where it has let nothing pass, as in files of before."""
+        """The values of FIELDS; what files of before lack is left out where it is empty."""
         fields = [getattr(self, name.name) for name in self.FIELDS]
         idle = Guard.of(self.pool.totals().loss)
-        return *fields[:-1], None if self.guard.same(idle) else self.guard
+        guard = None if self.guard.same(idle) else self.guard
+        return *fields[:-2], guard, self.boosted or None
 
     def __reduce__(self) -> tuple[object, ...]:
         return revived, (EnsembleState, *(getattr(self, field.name) for field in self.FIELDS))
@@ -146,20 +153,26 @@ class EnsembleState(PooledState):
         last: Team,
         pool: Pool,
         guard: Guard | None,
+        boosted: Sequence[BoostedGroup] | None,
     ) -> EnsembleState:
         """The state of these fields; in files without a guard the pool has always spoken."""
+        boosted = boosted or []
         n, wide = space.size, waves.shape[1] == space.size + 1
         require(units.scale.size == n and len(views.features) == n, "has units of other features")
         require(linear.features == n + 1 and wide, "has cells for other features")
         require(all(group.fits(n, len(waves)) for group in groups), "has columns of nothing")
-        require(team.sizes.tolist() == _sizes(linear, groups), "has another number of experts")
+        sizes = _sizes(linear, groups, boosted)
+        require(team.sizes.tolist() == sizes, "has another number of experts")
         require(pool.size == 2 * linear.size + team.sizes.size + 1, "has a pool of other experts")
         require(last.sizes.tolist() == [1.0, 1.0], "merges trees with something else")
         alike = all(tree.space.size == n and tree.rounds <= pool.rounds for tree in trees)
         require(len(trees) <= 1 and alike, "has other trees")
         require(views.rounds == pool.rounds, "has seen another number of rounds")
+        known = all(group.fits(n, pool.rounds) for group in boosted)
+        require(known, "has boosted trees of other features")
         guard = guard or Guard.of(pool.totals().loss)
-        return cls(space, units, linear, views, groups, waves, team, trees, last, pool, guard)
+        fields = space, units, linear, views, groups, waves, team, trees, last, pool
+        return cls(*fields, guard, boosted)
 
     def copy(self) -> EnsembleState:
         """A state that shares nothing that changes."""
@@ -175,6 +188,7 @@ class EnsembleState(PooledState):
             self.last.copy(),
             self.pool.copy(),
             self.guard.copy(),
+            [group.copy() for group in self.boosted],
         )
 
     def with_space(self, space: FeatureSpace) -> EnsembleState:
@@ -195,6 +209,7 @@ class EnsembleState(PooledState):
             self.last.copy(),
             self.pool.copy(),
             self.guard.copy(),
+            [group.extended(after - before) for group in self.boosted],
         )
 
     # One round ------------------------------------------------------------------------------
@@ -214,6 +229,7 @@ class EnsembleState(PooledState):
             features=self.views.features,
             outcomes=self.views.outcomes,
             groups=[group.compiled for group in self.groups],
+            boosted=[group.compiled for group in self.boosted],
             waves=self.waves,
             team=(self.team.memory, self.team.sizes),
             last=(self.last.memory, self.last.sizes),
@@ -230,7 +246,8 @@ class EnsembleState(PooledState):
         seen = self.views.copy().observe(np.ascontiguousarray(x[None]), NOTHING)
         rows, units = self.units.measured(x[None])
         parts = [self.linear.look(rows[0]), seen.naive[0]]
-        said = np.concatenate([*parts, *(group.look(seen, self.waves) for group in self.groups)])
+        parts += [group.look(seen, self.waves) for group in self.groups]
+        said = np.concatenate([*parts, *(group.look(seen) for group in self.boosted)])
         heard, near = self.team.measured(said[None], NOTHING)
         final = merged = heard[:, -1]
         off = np.array([tree.predict_vector(x) for tree in self.trees])
@@ -239,7 +256,7 @@ class EnsembleState(PooledState):
             final = self.last.replay(_both(merged, off), NOTHING)[:, -1]
         outer = self._outer(said[None], heard, final)[0]
         span, safe = Guard.spans(self.pool, NOTHING), self.pool.forecast(outer)
-        return Looked(units, span, safe, said, merged, near, off, outer)
+        return Looked(seen, units, span, safe, said, merged, near, off, outer)
 
     def _outer(self, said: Matrix, heard: Matrix, final: Vector) -> Matrix:
         """What the experts of the outermost pool say."""
@@ -263,6 +280,8 @@ class EnsembleState(PooledState):
         self.linear.absorb(y)
         for group in self.groups:
             group.absorb(y, float(seen.soft[0]), float(self.views.outcomes[ops.FIRST]))
+        for trees in self.boosted:
+            trees.learn(looked.seen, y)
         self.units = looked.units
         self._plan()
 
@@ -292,6 +311,7 @@ class EnsembleState(PooledState):
         first = float(self.views.outcomes[ops.FIRST])
         parts = [self.linear.replay(rows, ys), seen.naive]
         parts += [group.replay(seen, self.waves, ys, first) for group in self.groups]
+        parts += [group.replay(seen, ys) for group in self.boosted]
         said = np.hstack(parts)
         heard, near = self.team.measured(said, ys)
         final = heard[:, -1]
@@ -313,7 +333,7 @@ class EnsembleState(PooledState):
     @property
     def called(self) -> list[str]:
         """The groups."""
-        return [LINEAR, NAIVE, *(group.name for group in self.groups)]
+        return [LINEAR, NAIVE, *(g.name for g in self.groups), *(g.name for g in self.boosted)]
 
     def certificate(self) -> Certificate:
         """The main certificate: Fixed Share over the experts."""
@@ -340,14 +360,9 @@ class EnsembleState(PooledState):
 
     def shares(self) -> tuple[Vector, Vector]:
         """By group its weight in the team, and its recent mean square error."""
-        said = np.concatenate(
-            [
-                np.full(size, np.nan if group is not None and group.cells is None else 0.0)
-                for size, group in zip(
-                    map(int, self.team.sizes.tolist()), [None, None, *self.groups], strict=True
-                )
-            ]
-        )
+        asleep = [False, False, *(group.asleep for group in self.groups)]
+        asleep += [trees.asleep for trees in self.boosted]
+        said = np.repeat(np.where(asleep, np.nan, 0.0), self.team.sizes.astype(int))
         return self.team.weights(said)
 
     def _promise(self) -> list[str]:
@@ -392,9 +407,12 @@ def _both(merged: Vector, off: Vector) -> Matrix:
     return np.column_stack([merged, merged + off])
 
 
-def _sizes(linear: CoreGrid, groups: Sequence[ExpertGroup]) -> list[int]:
+def _sizes(
+    linear: CoreGrid, groups: Sequence[ExpertGroup], boosted: Sequence[BoostedGroup]
+) -> list[int]:
     """How many experts each group of the team has."""
-    return [2 * linear.size, ops.PAST + 1, *(group.recipe.experts for group in groups)]
+    experts = [group.recipe.experts for group in groups]
+    return [2 * linear.size, ops.PAST + 1, *experts, *(1 for _ in boosted)]
 
 
 def _plans(rounds: int) -> bool:

@@ -83,6 +83,8 @@ WORDS = {
     "robust units": "linear in the features, in quartiles of the last 128 rows",
     "outlier twins": "linear in the features, with outlying outcomes cut",
     "waves": "smooth curves in all features together",
+    "boosted trees": "many small trees on the last rows, one after the other",
+    "boosted changes": "such trees for the change since the last outcome",
 }
 
 
@@ -261,6 +263,11 @@ class ExpertGroup:
         """What compiled rounds ask for: columns, twin, experts, and arrays unless it sleeps."""
         arrays = None if self.cells is None else self.cells.arrays
         return self.plan, self.twin, self.recipe.experts, arrays
+
+    @property
+    def asleep(self) -> bool:
+        """Whether it waits for its first column."""
+        return self.cells is None
 
     def rows(self, seen: Seen, waves: Matrix) -> Matrix:
         """The columns of every row."""
