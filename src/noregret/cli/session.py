@@ -42,6 +42,7 @@ __all__ = ["Session"]
 COLUMNS = ("forecast", "std", "loss", "bound")  # of one learner's output
 SERIES = ("forecast", "loss")  # of a Forecaster's
 MOMENT = 0.2  # seconds that a piece should take at most
+GRACE = 3.0  # seconds in which a piece must end after a signal
 PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at every horizon
 
 
@@ -58,7 +59,10 @@ class Settled(NamedTuple):
 
 
 class Stop:
-    """SIGINT and SIGTERM: what is under way is finished, a wait for input is not."""
+    """SIGINT and SIGTERM: what is under way is finished, a wait for input is not.
+
+    What takes longer than GRACE is given up: output and state are then those of the last saving.
+    """
 
     def __init__(self) -> None:
         self.signal = 0
@@ -70,6 +74,12 @@ class Stop:
         if self.waiting:
             self.waiting = False
             raise Interrupted
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, GRACE)
+
+    def give_up(self, *_: object) -> None:
+        """What was under way when a signal came takes too long."""
+        raise SystemExit(128 + self.signal)
 
     @contextmanager
     def may_interrupt(self) -> Iterator[None]:
@@ -89,11 +99,15 @@ class Stop:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 before[number] = signal.signal(number, self)
+            if hasattr(signal, "SIGALRM"):
+                before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self.give_up)
         except ValueError:
             pass
         try:
             yield
         finally:
+            if signal.SIGTERM in before and hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
             for number, handler in before.items():
                 signal.signal(number, handler)
 
