@@ -24,7 +24,7 @@ from noregret.forecasting.stream import WARM, ForecasterState
 from noregret.forecasting.times import ROWS, Moments
 from noregret.learner.base import Learner
 from noregret.learner.estimator import Regressor
-from noregret.types import Labels, Row, Table, Vector
+from noregret.types import Labels, Matrix, Row, Table, Vector
 from noregret.wrappers.inner import Wrapper, private_copy
 
 __all__ = ["FARTHEST", "Forecaster"]
@@ -255,6 +255,14 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
                 else Whole(1, FARTHEST, "a whole number >= 1").check("steps", steps)
             )
             return self._learned().forecast(count, rows)
+
+    def _ends_about(self, forecasts: Vector, start: int) -> tuple[Matrix, Matrix] | None:
+        """Ends of intervals about forecasts of steps to come after the first `start`, if known."""
+        running = self._learned().running
+        if running is None or not len(forecasts):
+            return None
+        widths = running.bands.now(self._coverages())[start : start + len(forecasts)]
+        return self._learned()._ends(forecasts, widths)
 
     # What was learned -----------------------------------------------------------------------
 
