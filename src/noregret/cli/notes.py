@@ -33,12 +33,14 @@ def notes(
             remedy = "" if encoding.series and "--calendar" in remedy else remedy  # it has its own
             lines.append(f"column {abbreviated(column)} {why}: left out{remedy}")
     for column, style in reading.styles.items():
+        if isinstance(style, Numbers) and style.brackets:
+            lines.append(f"column {abbreviated(column)}: numbers in brackets are read as negative")
         if isinstance(style, Numbers) and style.unit:
             unit = f"numbers are read without their unit {style.unit!r}"
             if style.partly:
                 unit += f", which {style.partly} have: the others are taken to be in it"
             lines.append(f"column {abbreviated(column)}: {unit}")
-        elif isinstance(style, Numbers) and reading.declared.numbers is None:
+        elif isinstance(style, Numbers) and reading.declared.numbers is None and not style.plain:
             lines.append(f"column {abbreviated(column)}: numbers are read as {style.said}")
         elif isinstance(style, Dates) and reading.declared.dates is None:
             how = ORDERS.get(style.form) or (

@@ -16,7 +16,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -34,6 +34,7 @@ from noregret.sources.cells import (
     WORDS,
     Numbers,
     kind_of_text,
+    unbracketed,
 )
 from noregret.sources.dates import Dates, dates_like, epoch_like
 from noregret.sources.fitting import fitted
@@ -315,6 +316,8 @@ class Reading:
                 if typed and isinstance(value, str) and kind_of_text(value) == NUMBER:
                     self.kinds[name] = TEXT
             kind = self.infer_kind(name, value)
+            if kind == NUMBER and not typed and isinstance(value, str) and value[-1] == ")":
+                self._bracketed(name, value)
             try:
                 taken.append(fitted(kind, value, self.styles.get(name), typed=typed))
             except ValueError as refused:
@@ -326,6 +329,12 @@ class Reading:
                     self.skip(place, f"{refused}{self._remedy(name, value, typed=typed)}", name)
                 return None
         return taken
+
+    def _bracketed(self, name: str, value: str) -> None:
+        """Read numbers of a column in brackets as negative from the first one on."""
+        style = self.styles.get(name, Numbers())
+        if isinstance(style, Numbers) and not style.brackets and unbracketed(value) != value:
+            self.styles[name] = replace(style, brackets=True)
 
     def _worded(self, names: Sequence[str], row: Sequence[object]) -> bool:
         """Whether a row has words in all columns of numbers and times that it has a cell in."""

@@ -6,6 +6,7 @@
   the remedy said
 - numbers with one unit (15.1 kW, $20), all of them or some, are numbers; different units are left
   open
+- some numbers in brackets, (4.50), are negative
 - text of which most values differ (names, comments, identifiers) makes no useful feature
 - a column called time, or declared as one, whose numbers may count seconds from 1970 is times
 """
@@ -28,6 +29,7 @@ from noregret.sources.cells import (
     Numbers,
     kind_of_text,
     numbers_like,
+    unbracketed,
     unit_in,
 )
 from noregret.sources.dates import SHORT_YEAR, Dates, dates_like, epoch_like
@@ -114,9 +116,22 @@ def survey(
 
 def _column(name: str, cells: Cells, declared: Declared, *, typed: bool) -> Found:
     texts = [text for _, text in cells]
+    opened = texts if typed else [unbracketed(text) for text in texts]
+    changed = sum(a != b for a, b in zip(opened, texts))
+    if not 0 < changed < len(texts):  # where all are in brackets, who knows what these mean
+        return _found(name, texts, declared, typed=typed)
+    found = _found(name, opened, declared, typed=typed)
+    if found.kind != NUMBER or found.open_order:
+        return _found(name, texts, declared, typed=typed)
+    style = found.style if isinstance(found.style, Numbers) else Numbers()
+    found.style = replace(style, brackets=True)
+    return found
+
+
+def _found(name: str, texts: list[str], declared: Declared, *, typed: bool) -> Found:
     kinds = [_kind(text, declared, typed=typed) for text in texts]
     count = Counter(kinds)
-    numbers, most = count[NUMBER], len(cells) / 2
+    numbers, most = count[NUMBER], len(texts) / 2
     dates = None
     if numbers < most or declared.time == name:
         dates = declared.dates
@@ -126,18 +141,18 @@ def _column(name: str, cells: Cells, declared: Declared, *, typed: bool) -> Foun
     if dates is not None:
         return _times(dates, texts)
     style = declared.numbers
-    if numbers < len(cells) and declared.numbers is None and not typed:
+    if numbers < len(texts) and declared.numbers is None and not typed:
         marked = _marked(texts, all_of_them=numbers > most)
         marked = marked or _with_unit(texts)
         if marked is not None:
             return marked
     word = _word_for_missing(texts, kinds)
-    if numbers > most or (2 * numbers == len(cells) and kinds[0] == NUMBER) or word:
+    if numbers > most or (2 * numbers == len(texts) and kinds[0] == NUMBER) or word:
         unit = _unit(name, texts, declared, style)
         if unit is not None:
             return Found(TIME, Dates(unit))
-        mixed = f"{numbers:,} numbers and {len(cells) - numbers:,} text"
-        return Found(NUMBER, style, counts=mixed if numbers < len(cells) else "")
+        mixed = f"{numbers:,} numbers and {len(texts) - numbers:,} text"
+        return Found(NUMBER, style, counts=mixed if numbers < len(texts) else "")
     return Found(TEXT, unique=_unique(texts))
 
 
@@ -238,14 +253,15 @@ def _agree(found: dict[str, Found], columns: dict[str, Cells], delimiter: str) -
         if one.kind != NUMBER:
             continue
         if one.open and commas != points and isinstance(one.style, Numbers) and not one.style.unit:
-            one.style = Numbers(",", "") if commas else Numbers(".", ",")
+            marks = (",", "") if commas else (".", ",")
+            one.style = replace(one.style, decimal=marks[0], thousands=marks[1])
             one.open = ""
         elif asked and not commas and plain.get(name):
             text = next(text for _, text in columns[name] if "." in text)
             one.open = (
                 f"{abbreviated(text)} can be read in two ways: give --thousands . or --decimal ."
             )
-        elif one.style is None and commas and not points:
+        elif _is_plain(one) and commas and not points:
             dotted = [text for _, text in columns[name] if "." in text]
             if dotted and all(Numbers(",", ".").read(text) is not None for text in dotted):
                 one.open = (
@@ -256,7 +272,8 @@ def _agree(found: dict[str, Found], columns: dict[str, Cells], delimiter: str) -
 
 def _is_plain(one: Found) -> bool:
     """Whether a column is numbers such as 1234.5, as far as can be seen."""
-    return one.kind == NUMBER and one.style is None
+    plain = one.style is None or (isinstance(one.style, Numbers) and one.style.plain)
+    return one.kind == NUMBER and plain
 
 
 def _points(cells: Cells) -> bool | None:
