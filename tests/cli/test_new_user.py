@@ -11,6 +11,7 @@ import pytest
 import noregret as nr
 from commands import noregret
 from noregret.cli import session
+from noregret.cli.show import number
 from noregret.errors import ParameterError
 from noregret.running.player import Player
 
@@ -61,3 +62,42 @@ def test_a_signal_ends_a_piece_that_takes_long(monkeypatch) -> None:
         noregret("run", "d.csv", "--target", "y")
     assert ended.value.code == 128 + signal.SIGTERM
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+# Merging --------------------------------------------------------------------------------------
+
+
+def vendors(rows: int = 40, extra: str = "") -> None:
+    """Forecasts of two vendors; the first row is far off, one row has neither."""
+    lines = [f"{k},{100 + k % 7},{103 + k % 7},{101 + k % 7}" for k in range(rows)]
+    lines[0] = "0,500,100,101"
+    lines[20] = "20,,,107"
+    Path("v.csv").write_text("\n".join(["week,A,B,y", *lines, *extra.splitlines()]) + "\n")
+
+
+def test_a_row_without_any_forecast_is_left_out_and_said(capsys) -> None:
+    vendors()
+    words = ("merge", "v.csv", "--target", "y", "--forecasts", "A,B", "--out", "o.csv")
+    said = shown(capsys, *words)
+    assert "! 1 row has none of the forecasts, and get none: left out: v.csv, line 22" in said
+    places = [int(line.split(",")[0]) for line in Path("o.csv").read_text().splitlines()[1:]]
+    assert places == [k for k in range(2, 42) if k != 22]
+
+
+def test_what_is_left_out_of_a_table_is_said_and_numbers_agree(capsys) -> None:
+    vendors()
+    said = shown(capsys, "merge", "v.csv", "--target", "y", "--forecasts", "A,B", "--out", "o.csv")
+    assert "Typical error, each on the rows it has (first 1 left out)" in said
+    assert "Beside the best of 2 forecasts, had you known it (" in said
+    assert "), on all rows learned:\n" in said
+    rows = [line.split(",") for line in Path("o.csv").read_text().splitlines()]
+    square = [(float(one[1]) - float(one[2])) ** 2 for one in rows[1:]]
+    assert f"  RMSE {number((sum(square) / len(square)) ** 0.5)}, " in said
+    assert f"  this forecast{number((sum(square[1:]) / len(square[1:])) ** 0.5):>21}" in said
+
+
+def test_a_column_that_counts_the_rows_is_no_forecast(capsys) -> None:
+    vendors()
+    said = shown(capsys, "merge", "v.csv", "--target", "y")
+    assert "! week is merged too, and does not look like a forecast of y: --forecasts A,B" in said
+    assert "does not look" not in shown(capsys, "merge", "v.csv", "--target", "y", "--drop", "week")

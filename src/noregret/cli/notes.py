@@ -60,6 +60,11 @@ def notes(
     if encoding.series:  # its lags count steps, and it counts missing ones itself
         said = [line.replace("; lags count rows", "") for line in said]
     lines += said
+    if encoding.silent:
+        rows = "1 row has" if encoding.silent == 1 else f"{encoding.silent:,} rows have"
+        first = f"; the first: {encoding.silent_at}" if encoding.silent > 1 else ""
+        where = first or f": {encoding.silent_at}"
+        lines.append(f"{rows} none of the forecasts, and get none: left out{where}")
     if encoding.filled:
         many, names = sum(encoding.filled.values()), list(encoding.filled)
         share = 100 * many / (max(encoding.rows, 1) * len(names))

@@ -130,7 +130,7 @@ def _errors(found: Summary) -> Iterator[str]:
         yield from _labels(found)
         return
     yield (
-        "Typical error, each on the rows it has"
+        f"Typical error, each on the rows it has{skip}"
         if found.weights
         else f"Typical error, {ahead}{skip}"
     )
@@ -160,7 +160,8 @@ def _errors(found: Summary) -> Iterator[str]:
 
 def _labels(found: Summary) -> Iterator[str]:
     """How good probabilities are: log loss and Brier score are better where they are lower."""
-    yield "How good the probabilities are, one step ahead"
+    skip = f" (first {found.left_out:,} left out)" if found.left_out else ""
+    yield f"How good the probabilities are, one step ahead{skip}"
     yield f"  {'':<{NAME}}{'log loss':>10}{'Brier':>10}{'right':>10}"
     names = ("this forecast", "share so far", "last label")
     for k, (name, one) in enumerate(zip(names, found.errors)):
@@ -221,7 +222,10 @@ def _guarantee(one: Guarantee, found: Summary) -> Iterator[str]:
         yield from _wrapped(f"No guarantee: {why}", 2)
         return
     whom = f"the best of {one.models} forecasts" if found.weights else one.whom
-    yield f"Beside {whom}, had you known it ({number(one.best)}):"
+    ours = found.errors[0].log_loss if found.binary else found.errors[0].rmse
+    other = number(one.actual) != number(ours)  # than above: this is proven of all of them
+    rows = ", on all rows learned" * bool(found.left_out and other)
+    yield from _wrapped(f"Beside {whom}, had you known it ({number(one.best)}){rows}:", 2)
     share = one.actual / one.best - 1.0 if one.best > 0.0 else 0.0
     apart = f"{_percent(abs(share))} {'higher' if share > 0.0 else 'lower'}"
     yield f"  {what} {number(one.actual)}, {apart}; proven, whatever the data:"

@@ -160,6 +160,7 @@ class Session:
         self.seen: list[Json] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
         self.said = ""  # what the command line said about the data
+        self.remarks: list[str] = []  # that a command makes on the columns
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
         self.intervals = False  # whether all learners were asked for them
@@ -365,7 +366,8 @@ class Session:
         weekdays = isinstance(learner, Forecaster) and learner.__sklearn_is_fitted__()
         if isinstance(learner, Forecaster) and weekdays:
             weekdays = learner.facts().every == "weekday"
-        return notes(self.encoding, self.reading, binary=first.binary, weekdays=weekdays)
+        said = notes(self.encoding, self.reading, binary=first.binary, weekdays=weekdays)
+        return [*said, *self.remarks]
 
     def summary(self, player: Player) -> Summary:
         """What came of a learner's run."""

@@ -201,6 +201,7 @@ def summarise(
         lags=_lags(inner),
         horizon=inner.horizon if isinstance(inner, Forecaster | Lagged) else 1,
         binary=player.binary,
+        left_out=int(beside.rows > 1),  # the first row: nothing was known
         errors=beside.errors(),
         stretch=f"last {beside.stretch:,} rows",
     )
