@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import noregret as nr
@@ -101,3 +102,41 @@ def test_a_column_that_counts_the_rows_is_no_forecast(capsys) -> None:
     said = shown(capsys, "merge", "v.csv", "--target", "y")
     assert "! week is merged too, and does not look like a forecast of y: --forecasts A,B" in said
     assert "does not look" not in shown(capsys, "merge", "v.csv", "--target", "y", "--drop", "week")
+
+
+# Years ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Year", "jahr"])
+def test_a_column_of_years_is_the_time(capsys, name: str) -> None:
+    rows = [f"{1950 + k},{100 + 3 * k}" for k in range(40) if k != 30]
+    Path("a.csv").write_text("\n".join([f"{name},y", *rows]) + "\n")
+    said = shown(capsys, "forecast", "a.csv", "--target", "y", "--steps", "2", "--out", "n.csv")
+    assert "39 rows, 1950 to 1989, every 1 year, 1 step missing" in said
+    assert "\nNext   1990 " in said
+    assert "RMSE       MAE\n" in said  # the last 30 rows are all that were scored
+    times = [line.split(",")[0] for line in Path("n.csv").read_text().splitlines()]
+    assert times == ["time", "1990", "1991"]
+    words = ("run", "a.csv", "--target", "y", "--out", "o.csv")
+    assert f"column '{name}': years are the times of rows" in shown(capsys, *words)
+    assert Path("o.csv").read_text().splitlines()[3].startswith("4,1952,106.0,")
+    assert shown(capsys, *words) == shown(capsys, *words, "--time", name).replace(
+        f" --time {name}", ""
+    )
+
+
+def test_years_that_come_again_or_beside_a_date_are_not_the_time(capsys) -> None:
+    months = [f"{2000 + k // 12},{k % 12 + 1},{k}" for k in range(48)]
+    Path("m.csv").write_text("\n".join(["year,month,y", *months]) + "\n")
+    assert "features year, month" in shown(capsys, "run", "m.csv", "--target", "y")
+    days = [f"{1950 + k},{1950 + k}-12-31,{k}" for k in range(30)]
+    Path("d.csv").write_text("\n".join(["Year,day,y", *days]) + "\n")
+    assert "1950-12-31 to 1979-12-31" in shown(capsys, "run", "d.csv", "--target", "y")
+    assert "features Year" in shown(capsys, "run", "d.csv", "--target", "y", "--model", "ridge")
+
+
+def test_years_of_a_table_are_the_time(capsys) -> None:
+    years = list(range(1950, 1990))
+    pl.DataFrame({"Year": years, "y": [float(y % 7) for y in years]}).write_parquet("a.parquet")
+    said = shown(capsys, "run", "a.parquet", "--target", "y")
+    assert "40 rows, 1950 to 1989, every 1 year, no gaps" in said

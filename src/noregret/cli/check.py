@@ -104,7 +104,7 @@ def check(source: Source, options: Options) -> None:
     reading.wanted = encoding.wanted() if target is not None else None
     if not fresh:  # what a state knows of its columns, and which rows are past, is not known here
         reading.allowed = sys.maxsize
-    reading.declared = replace(reading.declared, time=time)
+    reading.declared = replace(reading.declared, time=time, series=series)
     try:
         block = source.peek(reading)
     except NoRegretError:

@@ -16,6 +16,7 @@ __all__ = ["notes"]
 
 ORDERS = {"dmY": "day first", "mdY": "month first", "Ymd": "year first"}
 PERIODS = {
+    "year": "years are the times of rows",
     "period": "months, quarters and weeks are read as their first day",
     "named": "times are read with the month's name",
 }

@@ -134,11 +134,12 @@ def _errors(found: Summary) -> Iterator[str]:
         if found.weights
         else f"Typical error, {ahead}{skip}"
     )
-    yield f"  {'':<{NAME}}{'RMSE':>10}{'MAE':>10}{found.stretch:>17}"
+    yield f"  {'':<{NAME}}{'RMSE':>10}{'MAE':>10}{found.stretch:>17}".rstrip()
     first = found.errors[0]
     rest = sorted(found.errors[1:], key=lambda one: (one.rmse != one.rmse, one.rmse))
-    yield _row(first, "this forecast") + "   <-"
-    yield from (_row(one, one.name) for one in rest)
+    late = bool(found.stretch)
+    yield _row(first, "this forecast", late=late) + "   <-"
+    yield from (_row(one, one.name, late=late) for one in rest)
     best, skill = found.best, found.skill
     if best is None or skill != skill:
         return
@@ -149,11 +150,11 @@ def _errors(found: Summary) -> Iterator[str]:
         yield f"  {_percent(skill)} lower RMSE than the best {rival}, {best.name}"
     else:
         yield f"  ! {best.name} has been better: its RMSE is {_percent(-skill / (1 - skill))} lower"
-        if first.last_rmse < best.last_rmse:
+        if late and first.last_rmse < best.last_rmse:
             later = _percent(1.0 - first.last_rmse / best.last_rmse)
             yield f"    but on the {found.stretch} this forecast's is {later} lower"
-    late = min((one.last_rmse for one in found.errors[1:]), default=float("nan"))
-    if skill > 0.0 and late < first.last_rmse:
+    least = min((one.last_rmse for one in found.errors[1:]), default=float("nan"))
+    if late and skill > 0.0 and least < first.last_rmse:
         whose = "another" if found.weights else "a naive"
         yield f"  ! on the {found.stretch} {whose} forecast was better"
 
@@ -178,8 +179,9 @@ def _labels(found: Summary) -> Iterator[str]:
         yield f"  AUC {found.auc:.3f}: the chance that a 1 was given more than a 0"
 
 
-def _row(one: Errors, name: str) -> str:
-    return f"  {name:<{NAME}}{number(one.rmse):>10}{number(one.mae):>10}{number(one.last_rmse):>17}"
+def _row(one: Errors, name: str, *, late: bool) -> str:
+    row = f"  {name:<{NAME}}{number(one.rmse):>10}{number(one.mae):>10}"
+    return f"{row}{number(one.last_rmse):>17}" if late else row
 
 
 def _percent(share: float) -> str:

@@ -156,7 +156,9 @@ class Session:
         self.players = [Player(name, learner, binary=binary) for name, learner in learners.items()]
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
-        self.reading.declared = replace(self.reading.declared, time=encoding.time)
+        self.reading.declared = replace(
+            self.reading.declared, time=encoding.time, series=encoding.series
+        )
         self.seen: list[Json] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
         self.said = ""  # what the command line said about the data
@@ -321,6 +323,8 @@ class Session:
         columns: dict[str, Written] = {self.reading.unit: piece.places + self.shift}
         if piece.times is not None:
             columns["time"] = piece.times
+            if self.reading.yearly(self.encoding.time):
+                columns["time"] = [time if time is None else str(time)[:4] for time in piece.times]
         columns["y"] = piece.y
         if len(played) == 1:
             names = SERIES if self.encoding.series else COLUMNS
@@ -393,6 +397,9 @@ class Session:
                 replace(one, at=one.at if "+" in one.at else f"{one.at}+00:00")
                 for one in found.coming
             ]
+        if self.reading.yearly(self.encoding.time):  # years are written as such
+            found.first, found.last = found.first[:4], found.last[:4]
+            found.coming = [replace(one, at=one.at[:4], time=one.time[:4]) for one in found.coming]
         labels = self.encoding.labels
         if labels is not None and labels.one is not None:
             found.positive = labels.one

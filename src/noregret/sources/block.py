@@ -36,9 +36,9 @@ from noregret.sources.cells import (
     kind_of_text,
     unbracketed,
 )
-from noregret.sources.dates import Dates, dates_like, epoch_like
+from noregret.sources.dates import Dates, dates_like
 from noregret.sources.fitting import fitted
-from noregret.sources.survey import CALLED_TIME, Declared, Found, Style, rows_of, survey
+from noregret.sources.survey import Declared, Found, Style, rows_of, survey, unit_of
 from noregret.types import Integers, Vector
 
 __all__ = [
@@ -239,13 +239,17 @@ class Reading:
 
     def count_from_1970(self, name: str, values: Sequence[object]) -> bool:
         """Whether a column of numbers is times, by its name and its values."""
-        if name != self.declared.time and name.lower() not in CALLED_TIME:
-            return False
         numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-        unit = epoch_like(numbers) if len(numbers) == len(values) else None
+        whole = len(numbers) == len(values)
+        unit = unit_of(name, numbers, self.declared) if whole else None
         if unit is not None:
             self.take(name, Found(TIME, Dates(unit)))
         return unit is not None
+
+    def yearly(self, name: str | None) -> bool:
+        """Whether a column's times are years, as 1984."""
+        style = self.styles.get(name or "")
+        return isinstance(style, Dates) and style.form == "year"
 
     def converted(self, name: str, texts: list[str | None]) -> Column | None:
         """The cells of a column with a style; None if one of them is odd."""

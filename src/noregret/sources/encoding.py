@@ -272,6 +272,8 @@ class Encoding:
         columns, kinds = block.columns, block.kinds
         dated = [n for n in columns if kinds.get(n) == TIME and n not in self.drop]
         if self.time is None and self.series and not self.slots and dated:
+            if len(dated) > 1:  # a year beside a date says nothing more
+                dated = [n for n in dated if not reading.yearly(n)] or dated
             if len(dated) > 1:
                 raise reading.fail(
                     f"there are {len(dated)} columns of times ({', '.join(dated)}): which is the "

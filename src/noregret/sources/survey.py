@@ -8,7 +8,8 @@
   open
 - some numbers in brackets, (4.50), are negative
 - text of which most values differ (names, comments, identifiers) makes no useful feature
-- a column called time, or declared as one, whose numbers may count seconds from 1970 is times
+- a column called time, or declared as one, whose numbers may count seconds from 1970 is times; one
+  called year, where a forecaster looks for the time, that has each year once
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from noregret.sources.cells import (
     unbracketed,
     unit_in,
 )
-from noregret.sources.dates import SHORT_YEAR, Dates, dates_like, epoch_like
+from noregret.sources.dates import SHORT_YEAR, Dates, dates_like, epoch_like, years_like
 
-__all__ = ["CELLS", "ROWS", "Declared", "Found", "Style", "survey"]
+__all__ = ["CELLS", "ROWS", "Declared", "Found", "Style", "survey", "unit_of"]
 
 ROWS = 1_000  # rows of a sample at most,
 CELLS = 100_000  # and cells, though never fewer than
@@ -64,6 +65,7 @@ CALLED_TIME = frozenset(
         "utc",
     )
 )
+CALLED_YEAR = frozenset(("year", "yr", "jahr", "ann\u00e9e", "annee", "a\u00f1o", "anno", "jaar"))
 
 Style = Numbers | Dates
 Cells = list[tuple[int, str]]
@@ -77,6 +79,7 @@ class Declared:
     dates: Dates | None = None
     text: tuple[str, ...] = ()
     time: str | None = None
+    series: bool = False  # whether a column of years is the time of a row
 
 
 @dataclass(slots=True)
@@ -295,12 +298,22 @@ def _word_for_missing(texts: list[str], kinds: list[str]) -> bool:
 
 def _unit(name: str, texts: list[str], declared: Declared, style: Style | None) -> str | None:
     """The unit of a column of numbers that counts from 1970."""
-    if style is not None or not (name == declared.time or name.lower() in CALLED_TIME):
-        return None
     plain = [text for text in texts if NUMERIC.fullmatch(text)]
-    if plain and all(len(text) == 8 and Dates(COMPACT).read(text) for text in plain):
+    if style is not None:
+        return None
+    called = name == declared.time or name.lower() in CALLED_TIME
+    if called and plain and all(len(t) == 8 and Dates(COMPACT).read(t) for t in plain):
         return COMPACT
-    return epoch_like(float(text) for text in plain)
+    return unit_of(name, [float(text) for text in plain], declared)
+
+
+def unit_of(name: str, values: Sequence[float], declared: Declared) -> str | None:
+    """The unit of numbers that count from 1970, or "year", by the name of their column."""
+    year = declared.series and declared.time is None and name.lower() in CALLED_YEAR
+    if (year or name == declared.time) and years_like(values):
+        return "year"
+    called = name == declared.time or name.lower() in CALLED_TIME
+    return epoch_like(values) if called else None
 
 
 def _unique(texts: list[str]) -> str:
