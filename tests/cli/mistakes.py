@@ -73,6 +73,7 @@ MISTAKES = {
     "run": "Missing argument 'DATA'",
     "run good.csv": "say what to forecast with --target COLUMN; the columns are time, load, temp",
     "run good.csv --traget load": "Did you mean",
+    "run good.csv -y load -m auto --horizon 60": "--horizon 60: 60 rows have an outcome, so at",
     "run good.csv -y load -m rigde": "there is no 'rigde'; did you mean 'ridge'?",
     "run good.csv -y load -m kaar": "'kaar' is here --model aar --kernel rbf",
     "models kar": "there is none of that name; did you mean",

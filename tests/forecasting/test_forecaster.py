@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.errors import FeatureError, InputError, OutcomeError, ParameterError
 from noregret.forecasting.bands import Bands
+from noregret.forecasting.state import Running
 
 START = datetime(2024, 1, 1)  # noqa: DTZ001  # a wall clock without a zone
 
@@ -593,3 +594,20 @@ def test_states_without_such_a_learner_go_on(tmp_path):
     np.testing.assert_array_equal(
         again.replay(X[40:], y[40:]).forecast, model.replay(X[40:], y[40:]).forecast
     )
+
+
+def test_short_stretches_are_replayed_without_a_copy(monkeypatch):
+    """As rows between empty outcomes are; they are refused before anything is learned."""
+    y, rows = daily_wave(80), hourly(80)
+    whole, cut = nr.Forecaster(time="at", horizon=2), nr.Forecaster(time="at", horizon=2)
+    said = whole.replay(rows, y).ahead
+    cut.replay(rows[:40], y[:40])
+    monkeypatch.setattr(Running, "copy", lambda *_, **__: pytest.fail("a copy was made"))
+    for start in range(40, 80, 5):
+        part = slice(start, start + 5)
+        before = cut.certificates()
+        with pytest.raises(InputError, match="is not after the last one"):
+            cut.replay([rows[start], rows[start + 1], rows[0]], y[:3])
+        assert cut.certificates() == before
+        assert np.array_equal(cut.replay(rows[part], y[part]).ahead, said[part])
+    assert np.array_equal(cut.forecast().forecast, whole.forecast().forecast)

@@ -455,3 +455,42 @@ def test_compact_dates_and_weeks_are_times(tmp_path: Path, capsys, monkeypatch) 
     assert "52 rows, 2024-01-01 to 2024-12-23, every week" in first_line(capsys, "w.csv")
     Path("n.csv").write_text("date,y\n" + "".join(f"{10000000 + k},{k % 7}\n" for k in range(30)))
     assert first_line(capsys, "n.csv").startswith("n.csv   30 rows")  # they are numbers
+
+
+# Brackets of accountants ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plain", "negative", "value"),
+    [
+        ("12.25", "(4.50)", -4.5),
+        ("$1,612.25", "($1,234.50)", -1234.5),
+        ("$1,612.25", "$(1,234.50)", -1234.5),
+        ("1.612,25 EUR", "(4,50 EUR)", -4.5),
+        ("1,612.25", "( 234.50 )", -234.5),
+    ],
+)
+def test_numbers_in_brackets_are_negative(tmp_path: Path, plain, negative, value) -> None:
+    text = "t;y\n" + "".join(f'{t};"{negative if t % 3 == 2 else plain}"\n' for t in range(30))
+    y = rounds(csv_of(tmp_path, text))[2]
+    assert y[2] == value
+    assert y[0] == (12.25 if plain == "12.25" else 1612.25)
+
+
+def test_brackets_after_the_sample_are_negative_and_said(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("a,y\n" + "1,2.5\n2,3.5\n" * 700 + "3,(4.50)\n4,5.5\n5,(0.50)\n")
+    words = ("run", path, "--target", "y", "--model", "ridge", "--out", tmp_path / "o.csv")
+    assert noregret(*words, "--state", tmp_path / "s.nr") == 0
+    assert "'y': numbers in brackets are read as negative" in capsys.readouterr().out
+    said = (tmp_path / "o.csv").read_text().splitlines()
+    assert [float(line.split(",")[1]) for line in said[-3:]] == [-4.5, 5.5, -0.5]
+    path = tmp_path / "e.csv"
+    path.write_text("a,y\n1,2.5\n2,(3.5)\n")
+    assert noregret("run", path, *words[2:], "--state", tmp_path / "s.nr", "--append") == 0
+    assert "-3.5" in (tmp_path / "o.csv").read_text().splitlines()[-1]
+
+
+def test_a_column_all_in_brackets_is_text(tmp_path: Path) -> None:
+    text = "code,y\n" + "(1),5\n(2),6\n" * 20
+    assert rounds(csv_of(tmp_path, text))[0] == ["code=(1)", "code=(2)"]

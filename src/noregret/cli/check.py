@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from noregret.errors import NoRegretError, ParameterError, SnapshotError, SourceError
 
@@ -103,7 +104,7 @@ def check(source: Source, options: Options) -> None:
     reading.wanted = encoding.wanted() if target is not None else None
     if not fresh:  # what a state knows of its columns, and which rows are past, is not known here
         reading.allowed = sys.maxsize
-    reading.declared = replace(reading.declared, time=time)
+    reading.declared = replace(reading.declared, time=time, series=series)
     try:
         block = source.peek(reading)
     except NoRegretError:
@@ -112,14 +113,24 @@ def check(source: Source, options: Options) -> None:
     _check_names(source, options, reading)
     if block is None or not fresh:
         return
-    pieces = encoding.pieces(block, reading)
-    rows = sum(len(piece.y) for piece in pieces)
+    rows = known = 0
+    for piece in encoding.pieces(block, reading):
+        rows, known = rows + len(piece.y), known + int(np.isfinite(piece.y).sum())
     if reading.complete:
         encoding.finish(reading)
+        _check_reach(options.get("horizon", 1), known)
     if rows and not encoding.slots and not lags and not series:
         raise SourceError(
             "there is no feature to forecast from: give --lags, --calendar or other --features"
         )
+
+
+def _check_reach(horizon: int, known: int) -> None:
+    """Refuse a horizon at which nothing could be scored."""
+    if horizon > 1 and horizon >= known:
+        most = f"at most {known - 1:,}" if known > 1 else "more are needed"
+        outcomes = "1 row has an outcome" if known == 1 else f"{known:,} rows have an outcome"
+        raise ParameterError(f"--horizon {horizon}: {outcomes}, so {most}")
 
 
 def _check_names(source: Source, options: Options, reading: Reading) -> None:

@@ -48,7 +48,7 @@ Exit codes: 0 well, 1 a certificate fails, 2 bad input.
 
 @click.command("forecast", cls=Grouped, epilog=EXAMPLES)
 @data_options
-@click.option("--steps", type=click.IntRange(1, 10_000), metavar="N", help="How many steps.")
+@click.option("--steps", type=click.IntRange(1, 1_000), metavar="N", help="How many steps.")
 @series_options
 @output_options
 @click.option("--state", metavar="FILE", help="Go on from this model file, and write it.")

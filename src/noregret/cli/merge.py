@@ -25,6 +25,7 @@ from noregret.running.baselines import Baselines
 from noregret.sources import Source
 from noregret.sources.block import TIME
 from noregret.sources.columns import require
+from noregret.types import Vector
 
 __all__ = ["command"]
 
@@ -70,7 +71,7 @@ def command(ctx: click.Context, /, **options: Value) -> int:
     options |= {"binary": False, "positive": None, "calendar": False}
     intervals = percents(options.pop("intervals"))
     source = source_of(options)
-    names = _names(source, options, asked)
+    names, remarks = _names(source, options, asked)
     if options["target"] in names:
         raise ParameterError(f"--forecasts has the target {options['target']!r} in it")
     if len(names) < 2:
@@ -84,11 +85,14 @@ def command(ctx: click.Context, /, **options: Value) -> int:
     session = Session(source, encoding, {"merged": learner}, binary=False)
     session.options = kept | {"forecasts": names, "time": encoding.time}
     session.players[0].baselines = Baselines(others=tuple(names))
+    session.remarks = remarks
     return session.run(**options, as_json=printed)
 
 
-def _names(source: Source, options: Options, asked: list[str] | None) -> list[str]:
-    """The columns to merge: those that were asked for, or all numbers beside the target."""
+def _names(
+    source: Source, options: Options, asked: list[str] | None
+) -> tuple[list[str], list[str]]:
+    """The columns to merge, asked for or all numbers beside the target, and what is odd of them."""
     known = asked and options["state"] is not None and Path(options["state"]).exists()
     reading = source.reading()
     block = None if known else source.peek(reading)
@@ -98,12 +102,32 @@ def _names(source: Source, options: Options, asked: list[str] | None) -> list[st
     if asked:
         if block is not None:
             require(asked, reading.names, reading)
-        return asked
+        return asked, []
     if block is None:
         raise SourceError(f"{source.data}: name the columns to merge with --forecasts")
     left = {options["target"], options["time"], *options["drop"]}
-    return [
-        name
+    found = {
+        name: column
         for name, column in block.columns.items()
         if name not in left and isinstance(column, np.ndarray)
-    ]
+    }
+    y = block.columns.get(options["target"])
+    odd = [n for n, said in found.items() if isinstance(y, np.ndarray) and _odd(said, y)]
+    if not odd:
+        return list(found), []
+    rest = [name for name in found if name not in odd]
+    look = "is merged too, and does not look like a forecast"
+    if len(odd) > 1:
+        look = "are merged too, and do not look like forecasts"
+    named = ", ".join(odd[:4]) + ", ..." * (len(odd) > 4)
+    remedy = f": --forecasts {','.join(rest)}" * (len(rest) > 1)
+    remark = f"{named} {look} of {options['target']}{remedy}"
+    return list(found), [remark]
+
+
+def _odd(said: Vector, y: Vector) -> bool:
+    """Whether numbers count the rows, or are whole and none is where outcomes are."""
+    said, y = said[~np.isnan(said)], y[~np.isnan(y)]
+    if len(said) < 2 or not len(y) or (said != np.round(said)).any():
+        return False
+    return bool((np.diff(said) == 1.0).all() or said.min() > y.max() or said.max() < y.min())

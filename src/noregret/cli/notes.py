@@ -16,6 +16,7 @@ __all__ = ["notes"]
 
 ORDERS = {"dmY": "day first", "mdY": "month first", "Ymd": "year first"}
 PERIODS = {
+    "year": "years are the times of rows",
     "period": "months, quarters and weeks are read as their first day",
     "named": "times are read with the month's name",
 }
@@ -33,12 +34,14 @@ def notes(
             remedy = "" if encoding.series and "--calendar" in remedy else remedy  # it has its own
             lines.append(f"column {abbreviated(column)} {why}: left out{remedy}")
     for column, style in reading.styles.items():
+        if isinstance(style, Numbers) and style.brackets:
+            lines.append(f"column {abbreviated(column)}: numbers in brackets are read as negative")
         if isinstance(style, Numbers) and style.unit:
             unit = f"numbers are read without their unit {style.unit!r}"
             if style.partly:
                 unit += f", which {style.partly} have: the others are taken to be in it"
             lines.append(f"column {abbreviated(column)}: {unit}")
-        elif isinstance(style, Numbers) and reading.declared.numbers is None:
+        elif isinstance(style, Numbers) and reading.declared.numbers is None and not style.plain:
             lines.append(f"column {abbreviated(column)}: numbers are read as {style.said}")
         elif isinstance(style, Dates) and reading.declared.dates is None:
             how = ORDERS.get(style.form) or (
@@ -58,6 +61,11 @@ def notes(
     if encoding.series:  # its lags count steps, and it counts missing ones itself
         said = [line.replace("; lags count rows", "") for line in said]
     lines += said
+    if encoding.silent:
+        rows = "1 row has" if encoding.silent == 1 else f"{encoding.silent:,} rows have"
+        first = f"; the first: {encoding.silent_at}" if encoding.silent > 1 else ""
+        where = first or f": {encoding.silent_at}"
+        lines.append(f"{rows} none of the forecasts, and get none: left out{where}")
     if encoding.filled:
         many, names = sum(encoding.filled.values()), list(encoding.filled)
         share = 100 * many / (max(encoding.rows, 1) * len(names))

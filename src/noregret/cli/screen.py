@@ -130,15 +130,16 @@ def _errors(found: Summary) -> Iterator[str]:
         yield from _labels(found)
         return
     yield (
-        "Typical error, each on the rows it has"
+        f"Typical error, each on the rows it has{skip}"
         if found.weights
         else f"Typical error, {ahead}{skip}"
     )
-    yield f"  {'':<{NAME}}{'RMSE':>10}{'MAE':>10}{found.stretch:>17}"
+    yield f"  {'':<{NAME}}{'RMSE':>10}{'MAE':>10}{found.stretch:>17}".rstrip()
     first = found.errors[0]
     rest = sorted(found.errors[1:], key=lambda one: (one.rmse != one.rmse, one.rmse))
-    yield _row(first, "this forecast") + "   <-"
-    yield from (_row(one, one.name) for one in rest)
+    late = bool(found.stretch)
+    yield _row(first, "this forecast", late=late) + "   <-"
+    yield from (_row(one, one.name, late=late) for one in rest)
     best, skill = found.best, found.skill
     if best is None or skill != skill:
         return
@@ -149,18 +150,19 @@ def _errors(found: Summary) -> Iterator[str]:
         yield f"  {_percent(skill)} lower RMSE than the best {rival}, {best.name}"
     else:
         yield f"  ! {best.name} has been better: its RMSE is {_percent(-skill / (1 - skill))} lower"
-        if first.last_rmse < best.last_rmse:
+        if late and first.last_rmse < best.last_rmse:
             later = _percent(1.0 - first.last_rmse / best.last_rmse)
             yield f"    but on the {found.stretch} this forecast's is {later} lower"
-    late = min((one.last_rmse for one in found.errors[1:]), default=float("nan"))
-    if skill > 0.0 and late < first.last_rmse:
+    least = min((one.last_rmse for one in found.errors[1:]), default=float("nan"))
+    if late and skill > 0.0 and least < first.last_rmse:
         whose = "another" if found.weights else "a naive"
         yield f"  ! on the {found.stretch} {whose} forecast was better"
 
 
 def _labels(found: Summary) -> Iterator[str]:
     """How good probabilities are: log loss and Brier score are better where they are lower."""
-    yield "How good the probabilities are, one step ahead"
+    skip = f" (first {found.left_out:,} left out)" if found.left_out else ""
+    yield f"How good the probabilities are, one step ahead{skip}"
     yield f"  {'':<{NAME}}{'log loss':>10}{'Brier':>10}{'right':>10}"
     names = ("this forecast", "share so far", "last label")
     for k, (name, one) in enumerate(zip(names, found.errors)):
@@ -177,8 +179,9 @@ def _labels(found: Summary) -> Iterator[str]:
         yield f"  AUC {found.auc:.3f}: the chance that a 1 was given more than a 0"
 
 
-def _row(one: Errors, name: str) -> str:
-    return f"  {name:<{NAME}}{number(one.rmse):>10}{number(one.mae):>10}{number(one.last_rmse):>17}"
+def _row(one: Errors, name: str, *, late: bool) -> str:
+    row = f"  {name:<{NAME}}{number(one.rmse):>10}{number(one.mae):>10}"
+    return f"{row}{number(one.last_rmse):>17}" if late else row
 
 
 def _percent(share: float) -> str:
@@ -221,7 +224,10 @@ def _guarantee(one: Guarantee, found: Summary) -> Iterator[str]:
         yield from _wrapped(f"No guarantee: {why}", 2)
         return
     whom = f"the best of {one.models} forecasts" if found.weights else one.whom
-    yield f"Beside {whom}, had you known it ({number(one.best)}):"
+    ours = found.errors[0].log_loss if found.binary else found.errors[0].rmse
+    other = number(one.actual) != number(ours)  # than above: this is proven of all of them
+    rows = ", on all rows learned" * bool(found.left_out and other)
+    yield from _wrapped(f"Beside {whom}, had you known it ({number(one.best)}){rows}:", 2)
     share = one.actual / one.best - 1.0 if one.best > 0.0 else 0.0
     apart = f"{_percent(abs(share))} {'higher' if share > 0.0 else 'lower'}"
     yield f"  {what} {number(one.actual)}, {apart}; proven, whatever the data:"

@@ -42,6 +42,7 @@ __all__ = ["Session"]
 COLUMNS = ("forecast", "std", "loss", "bound")  # of one learner's output
 SERIES = ("forecast", "loss")  # of a Forecaster's
 MOMENT = 0.2  # seconds that a piece should take at most
+GRACE = 3.0  # seconds in which a piece must end after a signal
 PIECE = 2_048  # rows that a Forecaster takes at once: each piece is paid for at every horizon
 
 
@@ -58,7 +59,10 @@ class Settled(NamedTuple):
 
 
 class Stop:
-    """SIGINT and SIGTERM: what is under way is finished, a wait for input is not."""
+    """SIGINT and SIGTERM: what is under way is finished, a wait for input is not.
+
+    What takes longer than GRACE is given up: output and state are then those of the last saving.
+    """
 
     def __init__(self) -> None:
         self.signal = 0
@@ -70,6 +74,12 @@ class Stop:
         if self.waiting:
             self.waiting = False
             raise Interrupted
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, GRACE)
+
+    def give_up(self, *_: object) -> None:
+        """What was under way when a signal came takes too long."""
+        raise SystemExit(128 + self.signal)
 
     @contextmanager
     def may_interrupt(self) -> Iterator[None]:
@@ -89,11 +99,15 @@ class Stop:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 before[number] = signal.signal(number, self)
+            if hasattr(signal, "SIGALRM"):
+                before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self.give_up)
         except ValueError:
             pass
         try:
             yield
         finally:
+            if signal.SIGTERM in before and hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -142,10 +156,13 @@ class Session:
         self.players = [Player(name, learner, binary=binary) for name, learner in learners.items()]
         self.reading: Reading = source.reading()
         self.reading.wanted = encoding.wanted()
-        self.reading.declared = replace(self.reading.declared, time=encoding.time)
+        self.reading.declared = replace(
+            self.reading.declared, time=encoding.time, series=encoding.series
+        )
         self.seen: list[Json] = []  # the files that a state has learned from
         self.options: dict[str, object] = {}  # what a state file remembers beside the settings
         self.said = ""  # what the command line said about the data
+        self.remarks: list[str] = []  # that a command makes on the columns
         self.stop = Stop()
         self.reading.waiting = self.stop.may_interrupt
         self.intervals = False  # whether all learners were asked for them
@@ -306,6 +323,8 @@ class Session:
         columns: dict[str, Written] = {self.reading.unit: piece.places + self.shift}
         if piece.times is not None:
             columns["time"] = piece.times
+            if self.reading.yearly(self.encoding.time):
+                columns["time"] = [time if time is None else str(time)[:4] for time in piece.times]
         columns["y"] = piece.y
         if len(played) == 1:
             names = SERIES if self.encoding.series else COLUMNS
@@ -351,7 +370,8 @@ class Session:
         weekdays = isinstance(learner, Forecaster) and learner.__sklearn_is_fitted__()
         if isinstance(learner, Forecaster) and weekdays:
             weekdays = learner.facts().every == "weekday"
-        return notes(self.encoding, self.reading, binary=first.binary, weekdays=weekdays)
+        said = notes(self.encoding, self.reading, binary=first.binary, weekdays=weekdays)
+        return [*said, *self.remarks]
 
     def summary(self, player: Player) -> Summary:
         """What came of a learner's run."""
@@ -377,6 +397,9 @@ class Session:
                 replace(one, at=one.at if "+" in one.at else f"{one.at}+00:00")
                 for one in found.coming
             ]
+        if self.reading.yearly(self.encoding.time):  # years are written as such
+            found.first, found.last = found.first[:4], found.last[:4]
+            found.coming = [replace(one, at=one.at[:4], time=one.time[:4]) for one in found.coming]
         labels = self.encoding.labels
         if labels is not None and labels.one is not None:
             found.positive = labels.one

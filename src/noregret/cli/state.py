@@ -152,17 +152,18 @@ def _refuse_old(path: str, session: Session, key: str) -> None:
 def _style(kept: list[str]) -> Style:
     """How a column's cells are written."""
     kind, *rest = map(str, kept)
-    return Numbers(*rest) if kind == "numbers" else Dates(*rest)
+    if kind != "numbers":
+        return Dates(*rest)
+    decimal, thousands, unit, partly, brackets = [*rest, "", "", ""][:5]
+    return Numbers(decimal, thousands, unit, partly, bool(brackets))
 
 
 def _styled(style: Style) -> list[str]:
     if isinstance(style, Numbers):
-        return [
-            "numbers",
-            style.decimal,
-            style.thousands,
-            *filter(None, [style.unit, style.partly]),
-        ]
+        kept = ["numbers", style.decimal, style.thousands]
+        if style.brackets:
+            return [*kept, style.unit, style.partly, "brackets"]
+        return [*kept, *filter(None, [style.unit, style.partly])]
     return ["dates", style.form, style.other]
 
 

@@ -239,14 +239,15 @@ class Ahead:
 
     def certificate(self, experts: Sequence[str], past: History) -> Certificate:
         """(21.2), for the forecasts issued: best expert, h copies, the guard's budget."""
-        totals = [Pool(SQUARE, c, b).totals() for c, b in zip(self.cells, self.books)]
-        played, paid = [t for t in totals if t.rounds], self.paid()
-        price = np.sum([np.abs(t.log_prior) / t.rate for t in played], axis=0)
-        over = float(sum(t.over for t in played)) + float(self.over[0])
+        played = self.books[:, mixing.ROUNDS, 0] > 0.0  # of the copies; all at once: there are h
+        books, paid = self.books[played], self.paid()
+        rate = books[:, mixing.RATE, :1]
+        price = np.sum(np.abs(self.cells[played, mixing.PRIOR]) / rate, axis=0)
+        over = float(sum(books[:, mixing.OVER].sum(axis=1).tolist())) + float(self.over[0])
         low, high = past.table[[LOW, HIGH], -1]
-        budget = BUDGET * float(high - low) ** 2 * len(played)
+        budget = BUDGET * float(high - low) ** 2 * len(books)
         h = self.horizon
-        rounds = sum(t.rounds for t in played)
+        rounds = int(books[:, mixing.ROUNDS, 0].sum())
         copies = "" if h == 1 else f"{h} copies of "
         return Certificate.of(
             name="Aggregating Algorithm, guarded" + (f", {h} steps ahead" if h > 1 else ""),
@@ -263,7 +264,7 @@ class Ahead:
             assumptions=(
                 Assumption(
                     f"range learned: outcomes from lo = {low:.6g} to hi = {high:.6g}, W = "
-                    f"{max((t.width for t in played), default=0.0):.6g} at most; rounds beyond "
+                    f"{books[:, mixing.WIDTH, 0].max(initial=0.0):.6g} at most; rounds beyond "
                     f"the range then known cost {over:.6g}",
                     met=True,
                 ),

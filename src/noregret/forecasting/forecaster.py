@@ -24,10 +24,12 @@ from noregret.forecasting.stream import WARM, ForecasterState
 from noregret.forecasting.times import ROWS, Moments
 from noregret.learner.base import Learner
 from noregret.learner.estimator import Regressor
-from noregret.types import Labels, Row, Table, Vector
+from noregret.types import Labels, Matrix, Row, Table, Vector
 from noregret.wrappers.inner import Wrapper, private_copy
 
-__all__ = ["Forecaster"]
+__all__ = ["FARTHEST", "Forecaster"]
+
+FARTHEST = 1_000  # steps ahead: memory grows with the square of the horizon
 
 
 class Forecaster(Regressor, Wrapper[ForecasterState]):
@@ -54,7 +56,8 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     Cost: at each horizon six linear cores of 3.5 n^2 flops per row and about 15 merging weights;
     the learner once per block of horizons (1, 2, 4, 8, ..., H), Auto() twice one step ahead.  With
     n about 20 features, 50,000 rows take some 30 s at H = 1 and a minute or two at H = 48.  Memory:
-    one longest lag (a year where the frequency has one) and about 100 n^2 numbers per horizon.
+    one longest lag (a year where the frequency has one), about 100 n^2 numbers per horizon, and 200
+    h at horizon h, whose pool has h copies that take turns: 20 MB at H = 100, 1 GB at H = 1,000.
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
         numbers.  None: the index where it has dates, else rows are counted.
     every : the step between rows: a timedelta, "30 min", "1 day", "1 weekday" (Monday to Friday),
         "1 month", or a number where times are numbers.  None: inferred.
-    horizon : H, how many steps ahead.
+    horizon : H, how many steps ahead, up to 1,000; for more take a longer step, as days of hours.
     lags : which outcomes before the forecast's time are features, each at least H; "auto": those of
         the seasons and the last known ones, at each horizon.
     calendar : "auto", None, or some of "day", "week", "year".
@@ -99,7 +102,9 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
     _merge_refusal = "what a row teaches it depends on the rows before"
     _parameters: ClassVar[dict[str, Parameter]] = {
         "lags": Parameter(Text(), 'past outcomes that are features: "auto", or steps before'),
-        "horizon": Parameter(Whole(1, 10_000, "a whole number, 1 to 10,000"), "steps ahead"),
+        "horizon": Parameter(
+            Whole(1, FARTHEST, f"a whole number, 1 to {FARTHEST:,}"), "steps ahead"
+        ),
     }
 
     def __init__(
@@ -247,9 +252,17 @@ class Forecaster(Regressor, Wrapper[ForecasterState]):
             count = (
                 H
                 if steps is None
-                else Whole(1, 10_000, "a whole number >= 1").check("steps", steps)
+                else Whole(1, FARTHEST, "a whole number >= 1").check("steps", steps)
             )
             return self._learned().forecast(count, rows)
+
+    def _ends_about(self, forecasts: Vector, start: int) -> tuple[Matrix, Matrix] | None:
+        """Ends of intervals about forecasts of steps to come after the first `start`, if known."""
+        running = self._learned().running
+        if running is None or not len(forecasts):
+            return None
+        widths = running.bands.now(self._coverages())[start : start + len(forecasts)]
+        return self._learned()._ends(forecasts, widths)
 
     # What was learned -----------------------------------------------------------------------
 

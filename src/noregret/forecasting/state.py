@@ -129,6 +129,11 @@ class Running:
         """H."""
         return len(self.aheads)
 
+    @property
+    def sure(self) -> bool:
+        """Whether every step is sure to be learned, so that no copy need be gone back to."""
+        return all(b.sure for b in (*self.blocks, *([] if self.plain is None else [self.plain])))
+
     def experts(self, h: int) -> list[str]:
         """The names of the experts at a horizon."""
         cells = [

@@ -11,7 +11,7 @@ from noregret.certificates import Certificate
 from noregret.declare.fields import Array, Count, Labels, Mismatch, Part, Real, Value, Word
 from noregret.errors import FeatureError, InputError, OutcomeError, ParameterError, abbreviated
 from noregret.forecasting.design import Design
-from noregret.forecasting.learners import blocks_of
+from noregret.forecasting.learners import FEW, blocks_of
 from noregret.forecasting.reading import Rows, read_row, read_table
 from noregret.forecasting.results import ForecastReplay, Forecasts, clock
 from noregret.forecasting.state import Running
@@ -214,8 +214,8 @@ class ForecasterState:
         state: Self = object.__new__(type(self))
         for name in self.__slots__:
             setattr(state, name, getattr(self, name))
-        if whole and state.running is not None:
-            state.running = state.running.copy()
+        if whole and state.running is not None and not (state.running.sure and len(ys) <= FEW):
+            state.running = state.running.copy()  # it may refuse a row when others are learned
         xs = state._meet(rows)
         for values_, error, name in ((ys, OutcomeError, "y"), (xs, FeatureError, "x")):
             if values_.size and not np.abs(values_).max() <= LARGEST:

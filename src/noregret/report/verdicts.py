@@ -93,7 +93,7 @@ def _errors(found: Summary) -> str:
     rest = sorted(found.errors[1:], key=lambda one: (one.rmse != one.rmse, one.rmse))
     rows = [("this forecast", found.errors[0]), *((one.name, one) for one in rest)]
     body = "".join(_row(name, one) for name, one in rows)
-    return _table((ahead, "RMSE", "MAE", found.stretch), body)
+    return _table((ahead, "RMSE", "MAE", found.stretch or "all rows"), body)
 
 
 def _table(head: tuple[str, ...], body: str) -> str:

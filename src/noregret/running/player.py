@@ -305,13 +305,9 @@ class Player:
     def _ends_ahead(self, start: int, stop: int, said: Played) -> None:
         """Intervals of rows to come, from the start-th on, as far as the horizon reaches."""
         assert isinstance(self.learner, Forecaster)
-        if start >= stop or not self.learner.facts().every:  # no step is known yet
-            return
-        rows = np.vstack([part.values for part in self.ahead])[:stop]
-        features = Frame(self.ahead[0].columns, rows) if rows.shape[1] else None
-        found = self.learner.forecast(stop, features)
-        ends = found.low[start:], found.high[start:]
-        said.rows(0, stop - start).take_ends(self.coverages, *ends)
+        ends = self.learner._ends_about(said.forecast[: max(stop - start, 0)], start)
+        if ends is not None:
+            said.rows(0, stop - start).take_ends(self.coverages, *ends)
 
 
 def play(learner: Playable, X: Table, y: Outcomes, *, name: str | None = None) -> Recording:

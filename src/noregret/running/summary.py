@@ -123,7 +123,7 @@ class Summary:
     binary: bool = False
     left_out: int = 0  # steps at the start that are not scored
     errors: list[Errors] = field(default_factory=list)  # of the forecast first, then the naive ones
-    stretch: str = ""  # what the last stretch is
+    stretch: str = ""  # what the last stretch is; empty: all rows
     auc: float = math.nan  # of probabilities, where the learner counts it
     intervals: Interval | None = None  # the widest ones
     bands: list[Interval] = field(default_factory=list)  # of every coverage
@@ -201,6 +201,7 @@ def summarise(
         lags=_lags(inner),
         horizon=inner.horizon if isinstance(inner, Forecaster | Lagged) else 1,
         binary=player.binary,
+        left_out=int(beside.rows > 1),  # the first row: nothing was known
         errors=beside.errors(),
         stretch=f"last {beside.stretch:,} rows",
     )
@@ -305,6 +306,8 @@ def _of_series(
         or (one.rmse, one.mae) != (before.rmse, before.mae)
     ]  # a season that is longer than the past is the one before it
     found.stretch, found.left_out = scores.stretch, scores.left_out
+    if all(math.isclose(one.rmse, one.last_rmse, rel_tol=1e-9) for one in found.errors):
+        found.stretch = ""  # it is all that was scored
     if not player.covering:  # of earlier runs only
         asked = learner._coverages()
         widest = int(np.argmax(asked))

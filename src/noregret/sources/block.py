@@ -16,7 +16,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -34,10 +34,11 @@ from noregret.sources.cells import (
     WORDS,
     Numbers,
     kind_of_text,
+    unbracketed,
 )
-from noregret.sources.dates import Dates, dates_like, epoch_like
+from noregret.sources.dates import Dates, dates_like
 from noregret.sources.fitting import fitted
-from noregret.sources.survey import CALLED_TIME, Declared, Found, Style, rows_of, survey
+from noregret.sources.survey import Declared, Found, Style, rows_of, survey, unit_of
 from noregret.types import Integers, Vector
 
 __all__ = [
@@ -238,13 +239,17 @@ class Reading:
 
     def count_from_1970(self, name: str, values: Sequence[object]) -> bool:
         """Whether a column of numbers is times, by its name and its values."""
-        if name != self.declared.time and name.lower() not in CALLED_TIME:
-            return False
         numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-        unit = epoch_like(numbers) if len(numbers) == len(values) else None
+        whole = len(numbers) == len(values)
+        unit = unit_of(name, numbers, self.declared) if whole else None
         if unit is not None:
             self.take(name, Found(TIME, Dates(unit)))
         return unit is not None
+
+    def yearly(self, name: str | None) -> bool:
+        """Whether a column's times are years, as 1984."""
+        style = self.styles.get(name or "")
+        return isinstance(style, Dates) and style.form == "year"
 
     def converted(self, name: str, texts: list[str | None]) -> Column | None:
         """The cells of a column with a style; None if one of them is odd."""
@@ -315,6 +320,8 @@ class Reading:
                 if typed and isinstance(value, str) and kind_of_text(value) == NUMBER:
                     self.kinds[name] = TEXT
             kind = self.infer_kind(name, value)
+            if kind == NUMBER and not typed and isinstance(value, str) and value[-1] == ")":
+                self._bracketed(name, value)
             try:
                 taken.append(fitted(kind, value, self.styles.get(name), typed=typed))
             except ValueError as refused:
@@ -326,6 +333,12 @@ class Reading:
                     self.skip(place, f"{refused}{self._remedy(name, value, typed=typed)}", name)
                 return None
         return taken
+
+    def _bracketed(self, name: str, value: str) -> None:
+        """Read numbers of a column in brackets as negative from the first one on."""
+        style = self.styles.get(name, Numbers())
+        if isinstance(style, Numbers) and not style.brackets and unbracketed(value) != value:
+            self.styles[name] = replace(style, brackets=True)
 
     def _worded(self, names: Sequence[str], row: Sequence[object]) -> bool:
         """Whether a row has words in all columns of numbers and times that it has a cell in."""

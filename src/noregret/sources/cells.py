@@ -22,6 +22,7 @@ __all__ = [
     "Numbers",
     "kind_of_text",
     "numbers_like",
+    "unbracketed",
     "unit_in",
 ]
 
@@ -46,6 +47,10 @@ WITH_UNIT = re.compile(
 AFTER_UNIT = re.compile(
     r"([+-]?)([$\u20ac\u00a3\u00a5]|[A-Z]{3}(?=[ \u00a0]))[ \u00a0]?([+-]?\d[\d.,']*)"
 )  # $1,234.50, EUR 12
+BRACKETS = re.compile(
+    r"([$\u20ac\u00a3\u00a5]?)\([ \u00a0]?"
+    r"((?:[$\u20ac\u00a3\u00a5]|[A-Z]{3}(?=[ \u00a0]))?[ \u00a0]?\d[^()]*?)[ \u00a0]?\)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Numbers:
     (True, 1.5)
     >>> Numbers(thousands=",", unit="$").read("-$1,234.50")
     -1234.5
+    >>> Numbers(thousands=",", unit="$", brackets=True).read("($1,234.50)")
+    -1234.5
     """
 
     decimal: str = "."
@@ -65,9 +72,13 @@ class Numbers:
     unit: str = ""
     partly: str = field(default="", repr=False)
     """How many cells of the sample have the unit, where not all do."""
+    brackets: bool = field(default=False, repr=False)
+    """Whether (4.50) stands for -4.50, as accountants write it."""
 
     def read(self, text: str) -> float | None:
         """The number in a text; None if there is none."""
+        if self.brackets:
+            text = unbracketed(text)
         if self.unit:
             pair = unit_in(text)
             if pair is not None and pair[1] == self.unit:
@@ -82,7 +93,7 @@ class Numbers:
 
     def read_all(self, texts: list[str]) -> list[float] | None:
         """The numbers in many texts; None if one of them has none."""
-        if self.unit:
+        if self.unit or self.brackets:
             read = [self.read(text) for text in texts]
             found = [value for value in read if value is not None]
             return found if len(found) == len(texts) else None
@@ -93,6 +104,11 @@ class Numbers:
             return None
         plain = lines.replace(self.thousands, "") if self.thousands else lines
         return [float(text) for text in plain.replace(self.decimal, ".").split("\n")]
+
+    @property
+    def plain(self) -> bool:
+        """Whether numbers are written as 1234.5, but for brackets."""
+        return (self.decimal, self.thousands, self.unit) == (".", "", "")
 
     @property
     def said(self) -> str:
@@ -155,6 +171,16 @@ def unit_in(text: str) -> tuple[str, str] | None:
     if found is None or (found[1] and found[3][0] in "+-"):
         return None
     return found[1] + found[3], found[2]
+
+
+def unbracketed(text: str) -> str:
+    """A number in brackets with a minus instead; any other text as it is.
+
+    >>> unbracketed("(4.50)"), unbracketed("$(4.50)"), unbracketed("(4 EUR)"), unbracketed("(a)")
+    ('-4.50', '-$4.50', '-4 EUR', '(a)')
+    """
+    found = BRACKETS.fullmatch(text)
+    return text if found is None else f"-{found[1]}{found[2]}"
 
 
 def kind_of_text(value: str) -> str:

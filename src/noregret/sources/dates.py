@@ -27,6 +27,7 @@ __all__ = [
     "dates_like",
     "epoch_like",
     "format_of",
+    "years_like",
 ]
 
 CLOCK = (
@@ -44,6 +45,7 @@ FORMS = (*ORDERS, "named", "period")
 MIDNIGHT = re.compile(r"24:00(?::00(?:[.,]0+)?)?")  # the end of a day
 EPOCHS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """Units of times that count from 1970, and how many of them are a second."""
+YEARS = (1800, 2200)  # whole numbers that are taken for years
 SPAN = (1e8, 5e9)  # seconds from 1970 that are taken for times: 1973 to 2128
 
 
@@ -55,6 +57,8 @@ class Dates:
     ('2024-12-01T13:45', '2024-12-31T13:45')
     >>> Dates("s").read("86400"), Dates("%d %b %y").read("29 Feb 24")
     ('1970-01-02T00:00:00+00:00', '2024-02-29T00:00:00')
+    >>> Dates("year").read("1984"), Dates("year").read("1984.0"), Dates("year").read("1984.5")
+    ('1984-01-01', '1984-01-01', None)
     """
 
     form: str = "iso"  # or an order of day, month and year; a unit of time; a format of strptime
@@ -70,6 +74,9 @@ class Dates:
         try:
             if self.form in EPOCHS:
                 return epoch(float(text), self.form)
+            if self.form == "year":
+                year = float(text)
+                return f"{int(year):04d}-01-01" if year.is_integer() and 0 < year < 1e4 else None
             if self.form == "period":
                 return period(text)
             if self.form == "named":
@@ -181,6 +188,13 @@ def epoch_like(values: Iterable[float]) -> str | None:
         if held and all(SPAN[0] <= value / many <= SPAN[1] for value in held):
             return unit
     return None
+
+
+def years_like(values: Iterable[float]) -> bool:
+    """Whether these may be years, one row for each."""
+    held = list(values)
+    whole = all(YEARS[0] <= value <= YEARS[1] and float(value).is_integer() for value in held)
+    return len(held) > 1 and whole and len(set(held)) == len(held)
 
 
 WORDS = {"iso": "iso"} | {unit: unit for unit in EPOCHS} | {"epoch": "s"}

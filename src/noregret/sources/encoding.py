@@ -108,6 +108,8 @@ class Encoding:
     summed: float = 0.0  # of the outcomes in this reading,
     final: float = 0.0  # the last of them,
     peak: float = 0.0  # and the largest of those before it, without signs
+    silent: int = 0  # rows without any of the forecasts that are merged: left out,
+    silent_at: str = ""  # and the first of them
     filled: dict[str, int] = field(default_factory=dict)  # cells that --missing filled, by column
     distinct: set[float] = field(default_factory=set)  # different ones in this reading, up to 3
     stamp: str | None = None  # of labels: the column of times, if there is one
@@ -270,6 +272,8 @@ class Encoding:
         columns, kinds = block.columns, block.kinds
         dated = [n for n in columns if kinds.get(n) == TIME and n not in self.drop]
         if self.time is None and self.series and not self.slots and dated:
+            if len(dated) > 1:  # a year beside a date says nothing more
+                dated = [n for n in dated if not reading.yearly(n)] or dated
             if len(dated) > 1:
                 raise reading.fail(
                     f"there are {len(dated)} columns of times ({', '.join(dated)}): which is the "
@@ -354,6 +358,8 @@ class Encoding:
     def _complete(self, block: Block, used: list[str], reading: Reading) -> Gaps:
         """Which rows have all of their features."""
         keep = np.ones(len(block), dtype=bool)
+        if self.missing == SLEEP:
+            return self._awake(block, used, reading)
         if self.missing != "refuse":
             return keep
         gaps = {name: gap for name in used if (gap := block.gaps(name)) is not None}
@@ -371,6 +377,17 @@ class Encoding:
                 reading.skip(int(block.places[i]), complaint, missed)
             elif block.open:
                 known.update(n for n in used if n not in gaps or not gaps[n][i])
+        return keep
+
+    def _awake(self, block: Block, used: list[str], reading: Reading) -> Gaps:
+        """Which rows have one of the forecasts that are merged; the others are counted."""
+        keep = np.zeros(len(block), dtype=bool)
+        for name in used:
+            gaps = block.gaps(name)
+            keep |= True if gaps is None else ~gaps
+        if not keep.all():
+            self.silent += int((~keep).sum())
+            self.silent_at = self.silent_at or reading.place(int(block.places[np.argmin(keep)]))
         return keep
 
     def _births(self, block: Block, used: list[str]) -> list[Birth]:

@@ -6,8 +6,10 @@
   the remedy said
 - numbers with one unit (15.1 kW, $20), all of them or some, are numbers; different units are left
   open
+- some numbers in brackets, (4.50), are negative
 - text of which most values differ (names, comments, identifiers) makes no useful feature
-- a column called time, or declared as one, whose numbers may count seconds from 1970 is times
+- a column called time, or declared as one, whose numbers may count seconds from 1970 is times; one
+  called year, where a forecaster looks for the time, that has each year once
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ from noregret.sources.cells import (
     Numbers,
     kind_of_text,
     numbers_like,
+    unbracketed,
     unit_in,
 )
-from noregret.sources.dates import SHORT_YEAR, Dates, dates_like, epoch_like
+from noregret.sources.dates import SHORT_YEAR, Dates, dates_like, epoch_like, years_like
 
-__all__ = ["CELLS", "ROWS", "Declared", "Found", "Style", "survey"]
+__all__ = ["CELLS", "ROWS", "Declared", "Found", "Style", "survey", "unit_of"]
 
 ROWS = 1_000  # rows of a sample at most,
 CELLS = 100_000  # and cells, though never fewer than
@@ -62,6 +65,7 @@ CALLED_TIME = frozenset(
         "utc",
     )
 )
+CALLED_YEAR = frozenset(("year", "yr", "jahr", "ann\u00e9e", "annee", "a\u00f1o", "anno", "jaar"))
 
 Style = Numbers | Dates
 Cells = list[tuple[int, str]]
@@ -75,6 +79,7 @@ class Declared:
     dates: Dates | None = None
     text: tuple[str, ...] = ()
     time: str | None = None
+    series: bool = False  # whether a column of years is the time of a row
 
 
 @dataclass(slots=True)
@@ -114,9 +119,22 @@ def survey(
 
 def _column(name: str, cells: Cells, declared: Declared, *, typed: bool) -> Found:
     texts = [text for _, text in cells]
+    opened = texts if typed else [unbracketed(text) for text in texts]
+    changed = sum(a != b for a, b in zip(opened, texts))
+    if not 0 < changed < len(texts):  # where all are in brackets, who knows what these mean
+        return _found(name, texts, declared, typed=typed)
+    found = _found(name, opened, declared, typed=typed)
+    if found.kind != NUMBER or found.open_order:
+        return _found(name, texts, declared, typed=typed)
+    style = found.style if isinstance(found.style, Numbers) else Numbers()
+    found.style = replace(style, brackets=True)
+    return found
+
+
+def _found(name: str, texts: list[str], declared: Declared, *, typed: bool) -> Found:
     kinds = [_kind(text, declared, typed=typed) for text in texts]
     count = Counter(kinds)
-    numbers, most = count[NUMBER], len(cells) / 2
+    numbers, most = count[NUMBER], len(texts) / 2
     dates = None
     if numbers < most or declared.time == name:
         dates = declared.dates
@@ -126,18 +144,18 @@ def _column(name: str, cells: Cells, declared: Declared, *, typed: bool) -> Foun
     if dates is not None:
         return _times(dates, texts)
     style = declared.numbers
-    if numbers < len(cells) and declared.numbers is None and not typed:
+    if numbers < len(texts) and declared.numbers is None and not typed:
         marked = _marked(texts, all_of_them=numbers > most)
         marked = marked or _with_unit(texts)
         if marked is not None:
             return marked
     word = _word_for_missing(texts, kinds)
-    if numbers > most or (2 * numbers == len(cells) and kinds[0] == NUMBER) or word:
+    if numbers > most or (2 * numbers == len(texts) and kinds[0] == NUMBER) or word:
         unit = _unit(name, texts, declared, style)
         if unit is not None:
             return Found(TIME, Dates(unit))
-        mixed = f"{numbers:,} numbers and {len(cells) - numbers:,} text"
-        return Found(NUMBER, style, counts=mixed if numbers < len(cells) else "")
+        mixed = f"{numbers:,} numbers and {len(texts) - numbers:,} text"
+        return Found(NUMBER, style, counts=mixed if numbers < len(texts) else "")
     return Found(TEXT, unique=_unique(texts))
 
 
@@ -238,14 +256,15 @@ def _agree(found: dict[str, Found], columns: dict[str, Cells], delimiter: str) -
         if one.kind != NUMBER:
             continue
         if one.open and commas != points and isinstance(one.style, Numbers) and not one.style.unit:
-            one.style = Numbers(",", "") if commas else Numbers(".", ",")
+            marks = (",", "") if commas else (".", ",")
+            one.style = replace(one.style, decimal=marks[0], thousands=marks[1])
             one.open = ""
         elif asked and not commas and plain.get(name):
             text = next(text for _, text in columns[name] if "." in text)
             one.open = (
                 f"{abbreviated(text)} can be read in two ways: give --thousands . or --decimal ."
             )
-        elif one.style is None and commas and not points:
+        elif _is_plain(one) and commas and not points:
             dotted = [text for _, text in columns[name] if "." in text]
             if dotted and all(Numbers(",", ".").read(text) is not None for text in dotted):
                 one.open = (
@@ -256,7 +275,8 @@ def _agree(found: dict[str, Found], columns: dict[str, Cells], delimiter: str) -
 
 def _is_plain(one: Found) -> bool:
     """Whether a column is numbers such as 1234.5, as far as can be seen."""
-    return one.kind == NUMBER and one.style is None
+    plain = one.style is None or (isinstance(one.style, Numbers) and one.style.plain)
+    return one.kind == NUMBER and plain
 
 
 def _points(cells: Cells) -> bool | None:
@@ -278,12 +298,22 @@ def _word_for_missing(texts: list[str], kinds: list[str]) -> bool:
 
 def _unit(name: str, texts: list[str], declared: Declared, style: Style | None) -> str | None:
     """The unit of a column of numbers that counts from 1970."""
-    if style is not None or not (name == declared.time or name.lower() in CALLED_TIME):
-        return None
     plain = [text for text in texts if NUMERIC.fullmatch(text)]
-    if plain and all(len(text) == 8 and Dates(COMPACT).read(text) for text in plain):
+    if style is not None:
+        return None
+    called = name == declared.time or name.lower() in CALLED_TIME
+    if called and plain and all(len(t) == 8 and Dates(COMPACT).read(t) for t in plain):
         return COMPACT
-    return epoch_like(float(text) for text in plain)
+    return unit_of(name, [float(text) for text in plain], declared)
+
+
+def unit_of(name: str, values: Sequence[float], declared: Declared) -> str | None:
+    """The unit of numbers that count from 1970, or "year", by the name of their column."""
+    year = declared.series and declared.time is None and name.lower() in CALLED_YEAR
+    if (year or name == declared.time) and years_like(values):
+        return "year"
+    called = name == declared.time or name.lower() in CALLED_TIME
+    return epoch_like(values) if called else None
 
 
 def _unique(texts: list[str]) -> str:

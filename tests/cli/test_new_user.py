@@ -1,0 +1,142 @@
+"""What a new user ran into: each with the friendly outcome."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import noregret as nr
+from commands import noregret
+from noregret.cli import session
+from noregret.cli.show import number
+from noregret.errors import ParameterError
+from noregret.running.player import Player
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("NOREGRET_MODEL", "auto")
+    monkeypatch.chdir(tmp_path)
+
+
+def failing(capsys, *arguments: object) -> str:
+    """The one line that a mistake gets."""
+    capsys.readouterr()
+    assert noregret(*arguments) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    return said
+
+
+def shown(capsys, *arguments: object) -> str:
+    """The screen, without the breaks of long lines."""
+    capsys.readouterr()
+    assert noregret(*arguments) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    return text.replace("\n    ", " ")
+
+
+# Far horizons ---------------------------------------------------------------------------------
+
+
+def test_a_horizon_is_capped_in_the_library() -> None:
+    with pytest.raises(ParameterError, match=r"horizon = 1001: .* 1 to 1,000"):
+        nr.Forecaster(horizon=1001).learn_one(None, 1.0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such timers")
+def test_a_signal_ends_a_piece_that_takes_long(monkeypatch) -> None:
+    Path("d.csv").write_text("a,y\n" + "2,3\n" * 30)
+
+    def slow(*_: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(30)
+
+    monkeypatch.setattr(session, "GRACE", 0.01)
+    monkeypatch.setattr(Player, "play", slow)
+    with pytest.raises(SystemExit) as ended:
+        noregret("run", "d.csv", "--target", "y")
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+# Merging --------------------------------------------------------------------------------------
+
+
+def vendors(rows: int = 40, extra: str = "") -> None:
+    """Forecasts of two vendors; the first row is far off, one row has neither."""
+    lines = [f"{k},{100 + k % 7},{103 + k % 7},{101 + k % 7}" for k in range(rows)]
+    lines[0] = "0,500,100,101"
+    lines[20] = "20,,,107"
+    Path("v.csv").write_text("\n".join(["week,A,B,y", *lines, *extra.splitlines()]) + "\n")
+
+
+def test_a_row_without_any_forecast_is_left_out_and_said(capsys) -> None:
+    vendors()
+    words = ("merge", "v.csv", "--target", "y", "--forecasts", "A,B", "--out", "o.csv")
+    said = shown(capsys, *words)
+    assert "! 1 row has none of the forecasts, and get none: left out: v.csv, line 22" in said
+    places = [int(line.split(",")[0]) for line in Path("o.csv").read_text().splitlines()[1:]]
+    assert places == [k for k in range(2, 42) if k != 22]
+
+
+def test_what_is_left_out_of_a_table_is_said_and_numbers_agree(capsys) -> None:
+    vendors()
+    said = shown(capsys, "merge", "v.csv", "--target", "y", "--forecasts", "A,B", "--out", "o.csv")
+    assert "Typical error, each on the rows it has (first 1 left out)" in said
+    assert "Beside the best of 2 forecasts, had you known it (" in said
+    assert "), on all rows learned:\n" in said
+    rows = [line.split(",") for line in Path("o.csv").read_text().splitlines()]
+    square = [(float(one[1]) - float(one[2])) ** 2 for one in rows[1:]]
+    assert f"  RMSE {number((sum(square) / len(square)) ** 0.5)}, " in said
+    assert f"  this forecast{number((sum(square[1:]) / len(square[1:])) ** 0.5):>21}" in said
+
+
+def test_a_column_that_counts_the_rows_is_no_forecast(capsys) -> None:
+    vendors()
+    said = shown(capsys, "merge", "v.csv", "--target", "y")
+    assert "! week is merged too, and does not look like a forecast of y: --forecasts A,B" in said
+    assert "does not look" not in shown(capsys, "merge", "v.csv", "--target", "y", "--drop", "week")
+
+
+# Years ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Year", "jahr"])
+def test_a_column_of_years_is_the_time(capsys, name: str) -> None:
+    rows = [f"{1950 + k},{100 + 3 * k}" for k in range(40) if k != 30]
+    Path("a.csv").write_text("\n".join([f"{name},y", *rows]) + "\n")
+    said = shown(capsys, "forecast", "a.csv", "--target", "y", "--steps", "2", "--out", "n.csv")
+    assert "39 rows, 1950 to 1989, every 1 year, 1 step missing" in said
+    assert "\nNext   1990 " in said
+    assert "RMSE       MAE\n" in said  # the last 30 rows are all that were scored
+    times = [line.split(",")[0] for line in Path("n.csv").read_text().splitlines()]
+    assert times == ["time", "1990", "1991"]
+    words = ("run", "a.csv", "--target", "y", "--out", "o.csv")
+    assert f"column '{name}': years are the times of rows" in shown(capsys, *words)
+    assert Path("o.csv").read_text().splitlines()[3].startswith("4,1952,106.0,")
+    assert shown(capsys, *words) == shown(capsys, *words, "--time", name).replace(
+        f" --time {name}", ""
+    )
+
+
+def test_years_that_come_again_or_beside_a_date_are_not_the_time(capsys) -> None:
+    months = [f"{2000 + k // 12},{k % 12 + 1},{k}" for k in range(48)]
+    Path("m.csv").write_text("\n".join(["year,month,y", *months]) + "\n")
+    assert "features year, month" in shown(capsys, "run", "m.csv", "--target", "y")
+    days = [f"{1950 + k},{1950 + k}-12-31,{k}" for k in range(30)]
+    Path("d.csv").write_text("\n".join(["Year,day,y", *days]) + "\n")
+    assert "1950-12-31 to 1979-12-31" in shown(capsys, "run", "d.csv", "--target", "y")
+    assert "features Year" in shown(capsys, "run", "d.csv", "--target", "y", "--model", "ridge")
+
+
+def test_years_of_a_table_are_the_time(capsys) -> None:
+    years = list(range(1950, 1990))
+    pl.DataFrame({"Year": years, "y": [float(y % 7) for y in years]}).write_parquet("a.parquet")
+    said = shown(capsys, "run", "a.parquet", "--target", "y")
+    assert "40 rows, 1950 to 1989, every 1 year, no gaps" in said
