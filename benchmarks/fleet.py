@@ -169,6 +169,7 @@ def large(keys: int) -> None:
         )
         assert len(fleet) == keys
     put(
+        PAGE,
         "large",
         f"{keys:,} keys, {N} features, `AAR()`, whole numbers as keys.\n\n"
         + table(["", ""], lines),
