@@ -201,6 +201,7 @@ def test_golden_files_with_the_sums(name: str) -> None:
     assert {check.ok for check in read.certificate().audit} == {True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_corruptions_in_small(name: str) -> None:
     subject = SUBJECTS[name]

@@ -98,6 +98,7 @@ ABSENT = (  # as if they were not installed
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -71,6 +71,7 @@ def test_run_equals_replay_in_every_output(tmp_path: Path, data: Path, capfd) ->
         assert found["line"].to_list() == list(range(2, 202))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -103,6 +104,7 @@ def test_the_running_bound_is_that_of_the_certificate(tmp_path: Path, data: Path
         assert bound[t] == pytest.approx(learner.certificate().bound, rel=1e-9), t
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if not entry.binary])
 def test_every_model_runs(data: Path, model: str) -> None:
     given = {"kernel": "rbf", "outcome_range": "100"}
@@ -154,6 +156,7 @@ def test_a_row_that_the_learner_refuses_has_its_place(data: Path, capsys) -> Non
     assert "1 bad line left out" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_compare(tmp_path: Path, data: Path, capsys) -> None:
     assert noregret("compare", data, "-y", "y", "--peers", "--out", tmp_path / "all.csv") == 0
     shown = capsys.readouterr()
@@ -208,6 +211,7 @@ def test_water_flow(shared_data: Path, tmp_path: Path) -> None:
     assert np.sqrt(np.mean((y - g) ** 2)) < 0.5 * y.std()
 
 
+@pytest.mark.slow
 def test_models_adversary_demo_bench(capsys, tmp_path: Path) -> None:
     assert noregret("models", "--json") == 0
     assert set(json.loads(capsys.readouterr().out)) == set(MODELS)

@@ -139,6 +139,7 @@ def fuzz(folder: Path, capsys, files: int) -> None:
     assert min(codes.values()) > files // 20, codes
 
 
+@pytest.mark.slow
 def test_mutated_files_are_read_or_refused(tmp_path: Path, capsys) -> None:
     fuzz(tmp_path, capsys, 300)
 

@@ -130,6 +130,7 @@ def test_rows_without_an_outcome_have_intervals(file: Path, capsys) -> None:
         assert (row["low"], row["high"]) == (low, high)
 
 
+@pytest.mark.slow
 def test_the_page_draws_coverage_widths_and_where_outcomes_fell(file: Path, capsys) -> None:
     shown(capsys, "run", file, "-y", "y", "-m", "aar", "--intervals", "50,90", "--report", "p.html")
     page = Path("p.html").read_text()
@@ -144,6 +145,7 @@ def test_percentages_that_are_none(file: Path, capsys, value: str) -> None:
     assert "percentages" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_auto_has_several_coverages(file: Path, capsys) -> None:
     X, y = outcomes()
     said = nr.Forecaster(intervals=[90, 50]).replay(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), y)

@@ -147,6 +147,7 @@ def test_a_reader_that_leaves_is_no_failure(command: str, tmp_path: Path) -> Non
     assert (ours.wait(), said) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX")
 def test_closed_descriptors_are_no_traceback(tmp_path: Path) -> None:
     path = write(stream(20), tmp_path / "data.csv")

@@ -146,6 +146,7 @@ def database(kind: str, path: Path) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "duckdb without a file"])
 def test_a_query_writes_nothing(kind: str, tmp_path: Path, monkeypatch) -> None:
     kind, _, bare = kind.partition(" ")

@@ -42,6 +42,7 @@ def parts(tmp_path: Path, frame: pl.DataFrame, cuts: list[int]) -> list[Path]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", MODELS, ids=" ".join)
 def test_files_chain_to_the_last_bit(tmp_path: Path, chosen) -> None:
     frame = stream(160)
@@ -260,6 +261,7 @@ def test_a_pipe_that_waits_is_interrupted_and_saved(tmp_path: Path) -> None:
     assert nr.load(state).n_samples_seen_ == 1
 
 
+@pytest.mark.slow
 def test_live_a_forecast_is_out_before_the_next_line_is_written(tmp_path: Path) -> None:
     """Line k + 1 is written only after the forecast of line k was read."""
     frame = stream(60)

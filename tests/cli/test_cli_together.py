@@ -58,6 +58,7 @@ def piped(text: str, *, ends: bool = True) -> Iterator[None]:
 # Cuts ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chosen", "ending"), [*((model, "csv") for model in MODELS), (MODELS[1], "parquet")]
 )

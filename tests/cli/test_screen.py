@@ -257,6 +257,7 @@ def weather_days(tmp_path: Path) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
     return frame, days
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["a file each", "one file overwritten", "one file that grows"])
 def test_rows_ahead_come_again_with_their_outcomes(
     tmp_path: Path, monkeypatch, capsys, how: str
@@ -288,6 +289,7 @@ def test_rows_ahead_come_again_with_their_outcomes(
     assert Path("next.csv").read_text() == Path("once-next.csv").read_text()
 
 
+@pytest.mark.slow
 def test_intervals_come_with_the_forecasts_and_not_after(file: Path) -> None:
     frame = load(240)
     blank = frame.with_columns(MW=pl.lit(None, dtype=pl.Float64))
@@ -342,6 +344,7 @@ def test_a_column_that_is_new_to_a_state_is_said(file: Path, capsys) -> None:
     assert "! column 'wet' is new: a series keeps the features that it began with" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hole", [49, 50, 97])
 def test_one_hole_early_on_does_not_stop_long_horizons(file: Path, capsys, hole: int) -> None:
     """The first batch at a long horizon may have no row at all."""

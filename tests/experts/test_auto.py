@@ -61,6 +61,7 @@ def test_auto_is_a_pool_of_ordinary_learners(data) -> None:
     assert_allclose(list(auto.losses_.values()), paid, rtol=1e-9, atol=1e-12 * size**2)
 
 
+@pytest.mark.slow
 @given(rows(max_rounds=30, max_features=4), st.sampled_from([None, 64.0, 1e9]), EFFORT)
 @settings(max_examples=80, deadline=None)
 def test_every_certificate_holds_in_every_round(data, outcome_range, effort) -> None:

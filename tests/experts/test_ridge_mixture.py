@@ -43,6 +43,7 @@ def test_the_loss_is_within_19_of_every_expert_the_grid_reaches(seed: int, T: in
     assert all(c.holds is not False for c in learner.certificates())
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([None, 1.0, (-1.0, 2.0)]), st.booleans())
 def test_every_certificate_holds(seed: int, outcome_range, kernel: bool) -> None:

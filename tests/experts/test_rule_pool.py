@@ -33,6 +33,7 @@ def noisy(seed: int, T: int, k: int = 1, asleep: float = 0.0, N: int = 4) -> tup
     return said, y
 
 
+@pytest.mark.slow
 @given(seed=seeds, rule=names, k=st.sampled_from([1, 1, 2, 5]), asleep=st.sampled_from([0.0, 0.4]))
 @settings(max_examples=25, deadline=None)
 def test_equal_to_the_formulas(seed: int, rule: str, k: int, asleep: float) -> None:

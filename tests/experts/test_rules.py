@@ -54,6 +54,7 @@ def noisy(seed: int, T: int = 60, N: int = 5, asleep: float = 0.0) -> tuple[Any,
     return np.where(naps, np.nan, said), y
 
 
+@pytest.mark.slow
 @given(seed=seeds, rule=rules, kind=losses, asleep=st.sampled_from([0.0, 0.4]), even=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_equal_to_the_formulas(
@@ -71,6 +72,7 @@ def test_equal_to_the_formulas(
     np.testing.assert_allclose(totals.price, dense.allowed, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 @given(game=games(), rule=rules, kind=losses, asleep=st.booleans(), seed=seeds)
 @settings(max_examples=300, deadline=None)
 def test_certificates_hold_on_any_stream(
@@ -136,6 +138,7 @@ def test_units_do_not_matter(seed: int, rule: str, scale: float) -> None:
         np.testing.assert_allclose(two.forecast, scale * one.forecast, rtol=1e-9, atol=1e-9 * scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("loss", [(fourth, fourth_slope), Cosh()], ids=["pair", "object"])
 def test_losses_of_the_caller(rule: str, loss: Any) -> None:

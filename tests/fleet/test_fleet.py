@@ -59,6 +59,7 @@ def same(fleet: nr.Fleet, learners: dict) -> None:
         assert state(fleet[key]) == state(learner)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
@@ -87,6 +88,7 @@ def test_a_fleet_is_separate_learners(name, data) -> None:
         assert fleet.take([key]).certificates().bound.tobytes() == line.bound.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
@@ -417,6 +419,7 @@ def test_expiry() -> None:
         fleet.expire(float("nan"))
 
 
+@pytest.mark.slow
 def test_merge_and_split() -> None:
     keys, X, y = many()
     fleet = nr.Fleet(nr.AAR())

@@ -112,6 +112,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_killed_while_saving(tmp_path: Path) -> None:
     """kill -9 at random instants: the file is always a fleet, whole, and a later one."""
     path, rounds = tmp_path / "fleet.nr", 2

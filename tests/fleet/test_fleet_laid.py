@@ -56,6 +56,7 @@ def alone(kind, traffic, *, bands: bool = False) -> tuple[list, list, dict]:
     return said, ends, learners
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
@@ -100,6 +101,7 @@ def test_a_fleet_is_separate_learners(name, data) -> None:
     assert words(fleet[gone]) == words(new)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_features_that_come_later(name) -> None:
     """A name that is new was 0 for every key; forecasts before it is learned know it too."""

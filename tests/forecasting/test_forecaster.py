@@ -69,6 +69,7 @@ def test_the_frequency_finds_the_period(step, period):
 # Day ahead ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_48_rows_without_outcome_after_7999():
     """Each row is forecast at its own horizon: better than yesterday's, and no flat line."""
     rng = np.random.default_rng(5)
@@ -114,6 +115,7 @@ def test_no_look_into_the_future():
         assert first[200 + h, h - 1] != second[200 + h, h - 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", ["all", ["warm"], []])
 def test_the_loop_is_the_replay(known):
     """One by one, in pieces or at once: the same forecasts, scores and certificates."""
@@ -184,6 +186,7 @@ def test_the_certificate_holds_on_anything(ys, horizon):
         assert c.comparator == pytest.approx(min(model.losses_(h).values()), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_an_adversary_is_held_by_the_guard():
     """An outcome that is always the end farther from the forecast: the proof holds, and binds."""
     model = nr.Forecaster(ridge())
@@ -427,6 +430,7 @@ def test_a_learner_that_fails_leaves_no_trace():
 # Copies and files ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 4, 10, 60])
 def test_copies_and_files_go_on(rows, tmp_path):
     y = daily_wave(80)
@@ -514,6 +518,7 @@ def test_labels():
         model.learn_one({"at": START + timedelta(hours=T)}, "ajar")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "time"), [("at", "at"), ("at", None), (None, None)])
 def test_an_index_of_dates_is_the_time(name, time) -> None:
     times = pd.date_range("2024-01-01", periods=24 * 21, freq="h", name=name)

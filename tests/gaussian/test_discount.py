@@ -57,6 +57,7 @@ def test_no_path_pays_less(data: Rows, a: float, gam: float, seed: int) -> None:
         assert pays + 1e-9 * (abs(pays) + worst) >= V
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(rows(max_outcomes=2), precisions, GAMS, st.sampled_from([None, "last", "midrange", 4.0]))
 def test_every_certificate_holds_in_every_round(data: Rows, a: float, gam: float, hint) -> None:

@@ -27,6 +27,7 @@ def one_at_a_time(learner, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.array(forecasts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", HARD_STREAMS)
 def test_fixed_experts(name: str, seed: int) -> None:
@@ -53,6 +54,7 @@ def sensitivity(s, shrunk: list[Fraction]) -> float:
     return relative(moved, shrunk)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drift", [1e-12, 1e-6, 1e-2])
 @pytest.mark.parametrize("name", HARD_STREAMS)
 def test_changing_experts(name: str, drift: float) -> None:

@@ -52,6 +52,7 @@ def one_at_a_time(learner, X, y) -> np.ndarray:
     return np.array(forecasts)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(inputs(), precisions, st.sampled_from(KERNELS))
 def test_fixed_functions_equal_dense_solves(data, a, kernel) -> None:
@@ -93,6 +94,7 @@ def test_changing_functions_equal_the_papers_formula(data_, data, kernel) -> Non
     assert price == pytest.approx(log_det, rel=RTOL, abs=RTOL)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(inputs(20), precisions, st.sampled_from([0.0, 0.2]), st.sampled_from(KERNELS))
 def test_every_certificate_holds_in_every_round(data, a, drift, kernel) -> None:

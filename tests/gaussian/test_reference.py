@@ -32,6 +32,7 @@ def floats(values) -> np.ndarray:
     return np.array([float(v) for v in values])
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(rows(), precisions)
 def test_fixed_experts_equal_rational_arithmetic(data: Rows, a: float) -> None:

@@ -40,6 +40,7 @@ def check_all(learner, data: Rows, Y: np.ndarray) -> None:
         assert json.loads(certificate.to_json())["holds"] is True
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(rows(), precisions)
 def test_every_certificate_holds_in_every_round_fixed(data: Rows, a: float) -> None:
@@ -48,6 +49,7 @@ def test_every_certificate_holds_in_every_round_fixed(data: Rows, a: float) -> N
         check_all(learner, data, data.y)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(rows(), precisions, drifts)
 def test_every_certificate_holds_in_every_round_drifting(data: Rows, a: float, q: float) -> None:
@@ -56,6 +58,7 @@ def test_every_certificate_holds_in_every_round_drifting(data: Rows, a: float, q
         check_all(learner, data, data.y)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(rows(max_outcomes=3), precisions, st.sampled_from([0.0, 0.05]))
 def test_every_certificate_holds_with_several_outcomes(data: Rows, a: float, q: float) -> None:
@@ -64,6 +67,7 @@ def test_every_certificate_holds_with_several_outcomes(data: Rows, a: float, q: 
         check_all(learner, data, data.Y)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(rows(), precisions)
 def test_comparator_is_the_batch_solution(data: Rows, a: float) -> None:
@@ -119,6 +123,7 @@ def test_changing_experts_comparator_and_determinant(data_, data: Rows) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(m=st.floats(-1e3, 1e3), log_d=st.floats(0, 30), y=st.floats(-1, 1), s2=st.floats(1e-3, 1e3))
 def test_price_of_one_round(m: float, log_d: float, y: float, s2: float) -> None:

@@ -167,6 +167,7 @@ def test_the_mode_with_badly_scaled_columns(scale: float) -> None:
 POINTS = {1: 8001, 2: 801}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior_var", [0.25, 4.0, 64.0])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [1, 2])
@@ -304,6 +305,7 @@ def smoothed(mu: float, q: float) -> tuple[float, float, float]:
         return float(-log_z), float(-Z1 / Z0), float(-(Z2 / Z0 - (Z1 / Z0) ** 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [1e-8, 1e-4, 0.1, 0.999, 1.001, 4.0, 50.0, 256.0, 1e3, 1e4])
 @pytest.mark.parametrize("mu", [-40.0, -15.0, -3.0, 0.0, 0.5, 8.0, 40.0])
 def test_the_smoothed_logistic(mu: float, q: float) -> None:

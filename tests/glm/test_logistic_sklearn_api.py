@@ -229,6 +229,7 @@ def test_one_class_only_is_0_or_1() -> None:
     assert make("map").fit(X, np.ones(len(X), dtype=int)).classes_.tolist() == [0, 1]
 
 
+@pytest.mark.slow
 def test_probabilities_add_up() -> None:
     X, y = labelled()
     for name in LEARNERS:

@@ -10,6 +10,7 @@ from conformance import LEARNERS, in_river, river, scikit_learn
 NAMES = [pytest.param(n, marks=pytest.mark.slow) if "," in n else n for n in LEARNERS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_scikit_learns_checks(name: str) -> None:
     found = scikit_learn(LEARNERS[name]())
@@ -20,6 +21,7 @@ def test_scikit_learns_checks(name: str) -> None:
     assert sum(check["status"] == "passed" for check in found) >= 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_rivers_checks(name: str) -> None:
     pytest.importorskip("river")

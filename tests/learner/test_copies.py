@@ -85,6 +85,7 @@ COPIES: dict[str, Callable[[Any, Case], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_a_copy_goes_on_and_its_file_has_all_of_it(name: str) -> None:
     """Learn, copy, learn on: forecasts, proofs and files are those of one learner that ran on."""
@@ -110,6 +111,7 @@ def test_a_copy_goes_on_and_its_file_has_all_of_it(name: str) -> None:
         assert bits(case.predict(one, xs[ROUNDS])) == said, how
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_copies_share_nothing(name: str) -> None:
     """What one learns, no copy of it has learned; a clone has learned nothing."""

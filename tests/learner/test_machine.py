@@ -48,6 +48,7 @@ def restless() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CASES if name not in APART])
 def test_whatever_is_done_to_a_learner_it_equals_its_plain_twin(name: str) -> None:
     machine = type("Machine", (Machine,), {"name": name, "case": CASES[name]})

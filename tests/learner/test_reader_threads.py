@@ -217,11 +217,13 @@ ALL = LEARNERS | MORE
 QUICK = [name for name in ALL if "tierney" not in name and name != "SafeLogistic, prior"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_fit_in_the_midst_of_a_read(name: str) -> None:
     check_turns(name, ALL[name], 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_reads_are_of_one_stream(name: str) -> None:
     check(name, ALL[name], 0.03)

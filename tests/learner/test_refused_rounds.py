@@ -191,6 +191,7 @@ def _calm() -> Any:
         mood.fails = False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("roster", ROSTERS.values(), ids=ROSTERS)
 @pytest.mark.parametrize(("make", "cause"), MEMBERS.values(), ids=MEMBERS)
 def test_a_member_that_refuses(make: Any, cause: float | Moody, roster: Any) -> None:

@@ -137,6 +137,7 @@ def test_a_spike_of_one_row_in_a_million_is_drawn() -> None:
 # Recordings ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [

@@ -50,6 +50,7 @@ def stored_at_every_step(case: Case, T: int) -> None:
             assert all(proofs(other) == said for other in (twin, *late)), t
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_stored_at_every_step(name: str) -> None:
     stored_at_every_step(CASES[name], ROUNDS)

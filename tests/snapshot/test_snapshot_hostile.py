@@ -310,6 +310,7 @@ def forged_schemas(name: str, share: float, most: int) -> None:
     assert refused
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SMALL)
 def test_forged_schemas(name: str) -> None:
@@ -323,6 +324,7 @@ def test_forged_schemas_everywhere(name: str) -> None:
     forged_schemas(name, 1.0, 1500)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SMALL)
 def test_forged_numbers(name: str) -> None:

@@ -227,6 +227,7 @@ def test_a_day_beyond_12_decides_even_late_in_the_sample(tmp_path: Path) -> None
     assert rounds(csv_of(tmp_path, short))[0] == ["a"]  # times are no features, in either order
 
 
+@pytest.mark.slow
 def test_an_order_that_is_open_is_not_guessed_from_later_rows(tmp_path: Path) -> None:
     """A column that stays open is no feature and no clock; its cells may be in either order."""
     text = "t,a,y\n" + "01/02/2024,1,2\n" * 200_000 + "01/13/2024,1,2\n"

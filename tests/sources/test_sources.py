@@ -137,6 +137,7 @@ def test_json_lines_columns_come_and_go(tmp_path: Path) -> None:
         rounds(Source(str(path)))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(size=st.integers(1, 400), missing=st.sampled_from(["refuse", "zero", "last", "mean"]))
 def test_how_bytes_arrive_changes_nothing(tmp_path_factory, size: int, missing: str) -> None:
