@@ -596,16 +596,22 @@ MUTANTS = {
                 "the last row",
             ),
             (
-                "double pivot = row[i] - dot(row, row, i);",
-                "double pivot = row[i] - dot(row, row, i - 1);",
+                "pivot = row[j] - dot(row, row, j);",
+                "pivot = row[j] - dot(row, row, j - 1);",
                 "a short sum",
             ),
             (
-                "if (!(0.0 < pivot && pivot < INF)) return i;",
-                "if (pivot <= 0.0) return i;",
+                "if (!(0.0 < pivot && pivot < INF)) return j;",
+                "if (pivot <= 0.0) return j;",
                 "a pivot that is NaN",
             ),
             ("if (!(largest > 0.0)) {", "if (largest < 0.0) {", "a column of zeros"),
+            ("Four t = low + high;", "Four t = low - high;", "half of a sum of the wrong sign"),
+            (
+                "c -= s * four(rows + 8)",
+                "c -= s * four(rows + 4)",
+                "columns that are not substituted",
+            ),
             ("v[i] /= largest;", "v[i] /= 1.0;", "squares that overflow"),
             (
                 "last = scaled > 0.0 ? -norm : norm",

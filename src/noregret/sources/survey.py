@@ -301,8 +301,11 @@ def _unit(name: str, texts: list[str], declared: Declared, style: Style | None) 
     plain = [text for text in texts if NUMERIC.fullmatch(text)]
     if style is not None:
         return None
-    called = name == declared.time or name.lower() in CALLED_TIME
-    if called and plain and all(len(t) == 8 and Dates(COMPACT).read(t) for t in plain):
+    if (
+        _called_time(name, declared)
+        and plain
+        and all(len(t) == 8 and Dates(COMPACT).read(t) for t in plain)
+    ):
         return COMPACT
     return unit_of(name, [float(text) for text in plain], declared)
 
@@ -312,8 +315,11 @@ def unit_of(name: str, values: Sequence[float], declared: Declared) -> str | Non
     year = declared.series and declared.time is None and name.lower() in CALLED_YEAR
     if (year or name == declared.time) and years_like(values):
         return "year"
-    called = name == declared.time or name.lower() in CALLED_TIME
-    return epoch_like(values) if called else None
+    return epoch_like(values) if _called_time(name, declared) else None
+
+
+def _called_time(name: str, declared: Declared) -> bool:
+    return name == declared.time or name.lower() in CALLED_TIME
 
 
 def _unique(texts: list[str]) -> str:
