@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -140,3 +141,41 @@ def test_years_of_a_table_are_the_time(capsys) -> None:
     pl.DataFrame({"Year": years, "y": [float(y % 7) for y in years]}).write_parquet("a.parquet")
     said = shown(capsys, "run", "a.parquet", "--target", "y")
     assert "40 rows, 1950 to 1989, every 1 year, no gaps" in said
+
+
+# Times that were there before -----------------------------------------------------------------
+
+
+def hours(name: str, *, back: bool = False, first: int = 0) -> None:
+    """Thirty hours, the newest first if wanted."""
+    start = np.datetime64("2024-03-01T00", "h") + first
+    rows = [f"{start + k},{100 + k % 24}" for k in range(30)]
+    Path(name).write_text("\n".join(["time,y", *(reversed(rows) if back else rows)]) + "\n")
+
+
+def test_the_newest_row_first_is_said_with_the_remedy(capsys) -> None:
+    hours("r.csv", back=True)
+    said = failing(capsys, "run", "r.csv", "--target", "y")
+    assert "r.csv: the newest row comes first, by 'time'" in said
+    assert "(head -n 1 r.csv; tail -n +2 r.csv | tac) > sorted.csv" in said
+
+
+@pytest.mark.parametrize("model", ["auto", "ridge"])
+def test_late_learn_is_offered_only_where_it_will_do(capsys, model: str) -> None:
+    hours("a.csv")
+    words = ("--target", "y", "--model", model, "--state", "s.nr", "--time", "time")
+    more = () if model == "auto" else ("--calendar",)
+    assert noregret("run", "a.csv", *words, *more) == 0
+    hours("b.csv", first=30)
+    assert noregret("run", "b.csv", *words, *more) == 0
+    said = failing(capsys, "run", "a.csv", *words, *more)
+    assert ("--late learn" in said) == (model == "ridge")
+    assert ("another --state all of it anew" in said) == (model == "auto")
+
+
+def test_a_file_that_changed_is_named_once(capsys) -> None:
+    hours("a.csv")
+    words = ("run", "a.csv", "--target", "y", "--state", "s.nr")
+    assert noregret(*words) == 0
+    Path("a.csv").write_text(Path("a.csv").read_text().replace("103", "104"))
+    assert failing(capsys, *words).startswith("noregret: a.csv: it does not begin as it did")
