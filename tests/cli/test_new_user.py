@@ -179,3 +179,26 @@ def test_a_file_that_changed_is_named_once(capsys) -> None:
     assert noregret(*words) == 0
     Path("a.csv").write_text(Path("a.csv").read_text().replace("103", "104"))
     assert failing(capsys, *words).startswith("noregret: a.csv: it does not begin as it did")
+
+
+# Files that are something else ----------------------------------------------------------------
+
+
+def test_sheets_of_a_workbook_are_named_and_chosen(capsys) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "notes"
+    for name, scale in (("first", 1.0), ("second", 10.0)):
+        sheet = book.create_sheet(name)
+        sheet.append(["a", "y"])
+        for k in range(20):
+            sheet.append([k % 3, scale * k])
+    book.save("b.xlsx")
+    words = ("run", "b.xlsx", "--target", "y", "--model", "ridge")
+    said = shown(capsys, *words)
+    assert "! sheet first is read; --sheet takes another: notes, second" in said
+    said = shown(capsys, *words, "--sheet", "second")
+    assert "mean 95" in said
+    assert "sheet first" not in said
+    assert "the columns are a, y; sheet first" in failing(capsys, *words[:3], "z")
+    assert "did you mean 'second'?" in failing(capsys, *words, "--sheet", "secnd")

@@ -5,7 +5,7 @@
     data.jsonl                        JSON lines (.ndjson)
     data.npz                          NumPy arrays of one length
     data.svm                          libsvm text (.libsvm, .svmlight)
-    data.xlsx                         the first sheet of an Excel workbook
+    data.xlsx                         a sheet of an Excel workbook, the first if none is named
     -                                 standard input, as it arrives
     sqlite:file.db  duckdb:file.db    with a query
 
@@ -72,6 +72,7 @@ class Source:
     thousands: str | None = None
     date_format: str | None = None
     skip_lines: int = 0  # above the header of CSV
+    sheet: str | None = None  # of an Excel workbook; else the first that has rows
 
     @property
     def database(self) -> str | None:
@@ -165,8 +166,11 @@ class Source:
         if kind in TABLES:
             from noregret.sources import excel, tables
 
+            if kind == "excel":
+                yield from excel.read_excel(path, reading, self.sheet)
+                return
             readers = {"parquet": tables.read_parquet, "arrow": tables.read_arrow}
-            readers |= {"npz": tables.read_npz, "excel": excel.read_excel}
+            readers |= {"npz": tables.read_npz}
             yield from readers[kind](path, reading)
             return
         lines = self._lines(reading)
@@ -198,6 +202,8 @@ class Source:
                 f"{self.data}: a query needs a database: give sqlite:FILE or duckdb:FILE"
             )
         kind, path = self.kind(), Path(self.data)
+        if self.sheet is not None and kind != "excel":
+            raise SourceError(f"{self.data}: --sheet {self.sheet} is for Excel workbooks")
         if self.live:
             if sys.stdin is None:
                 raise SourceError("standard input is closed")

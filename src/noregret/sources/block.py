@@ -112,6 +112,7 @@ class Reading:
     wanted: frozenset[str] | None = None  # columns that are read; None: all
     names: list[str] = field(default_factory=list)  # all columns
     delimiter: str = ""  # of CSV
+    said: str = ""  # what was chosen where there was a choice
     skip_lines: int = 0  # above the header of CSV
     header: str = ""  # where it seems to be, if not where it was looked for, and the remedy
     empty: frozenset[str] = frozenset()  # columns without a value in the whole sample
