@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sqlite3
 import time
 from pathlib import Path
 
@@ -202,3 +204,31 @@ def test_sheets_of_a_workbook_are_named_and_chosen(capsys) -> None:
     assert "sheet first" not in said
     assert "the columns are a, y; sheet first" in failing(capsys, *words[:3], "z")
     assert "did you mean 'second'?" in failing(capsys, *words, "--sheet", "secnd")
+
+
+# Columns without a value ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "parquet"])
+@pytest.mark.parametrize("model", ["auto", "ridge"])
+def test_a_column_of_nulls_is_left_out_and_said(capsys, kind: str, model: str) -> None:
+    rows = [(float(k % 3), float(k % 7), None) for k in range(30)]
+    if kind == "sqlite":
+        with contextlib.closing(sqlite3.connect("s.db")) as base, base:
+            base.execute("CREATE TABLE s (a REAL, y REAL, note REAL)")
+            base.executemany("INSERT INTO s VALUES (?, ?, ?)", rows)
+        words = ["sqlite:s.db", "--query", "SELECT * FROM s"]
+    else:
+        kinds = {"a": pl.Float64, "y": pl.Float64, "note": pl.Float64}
+        pl.DataFrame(rows, schema=kinds, orient="row").write_parquet("s.parquet")
+        words = ["s.parquet"]
+    said = shown(capsys, "run", *words, "--target", "y", "--model", model)
+    assert "! column 'note' is empty in the first rows: left out" in said
+
+
+def test_all_of_a_column_is_a_hundred_percent(capsys) -> None:
+    cells = ["1", *[""] * 299]
+    rows = "".join(f"{cell},{k % 5}\n" for k, cell in enumerate(cells))
+    Path("d.csv").write_text("a,y\n" + rows)
+    said = shown(capsys, "run", "d.csv", "--target", "y", "--missing", "last", "--model", "ridge")
+    assert "filled 299 cells (100 %) of a" in said

@@ -71,7 +71,8 @@ def notes(
         share = 100 * many / (max(encoding.rows, 1) * len(names))
         shown = ", ".join(names[:4]) + ", ..." * (len(names) > 4)
         cells = "1 cell" if many == 1 else f"{many:,} cells"
-        lines.append(f"--missing {encoding.missing} filled {cells} ({share:.2g} %) of {shown}")
+        digits = ".2g" if share < 99.5 else ".0f"
+        lines.append(f"--missing {encoding.missing} filled {cells} ({share:{digits}} %) of {shown}")
     before = encoding.summed - encoding.final
     if abs(encoding.final) > 3 * encoding.peak > 0 and abs(encoding.final / before - 1) < 0.01:
         total = (

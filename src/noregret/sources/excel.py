@@ -71,7 +71,10 @@ def _blocks(rows: Iterator[tuple[object, ...]], reading: Reading) -> Iterator[Bl
     while some := list(islice(rows, ROWS)):
         placed = [(done + k, _cells(row, len(names))) for k, row in enumerate(some, 1)]
         full = ((place, row) for place, row in placed if any(cell is not None for cell in row))
-        yield reading.block(names, full, typed=True)
+        block = reading.block(names, full, typed=True)
+        if done == 1:
+            reading.note_empty(block)
+        yield block
         done += len(some)
 
 
