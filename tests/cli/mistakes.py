@@ -161,5 +161,10 @@ MISTAKES = {
     "run shop.duckdb -y y": "a DuckDB database, not a table in text: give duckdb:shop.duckdb and",
     "run good.csv -y load --sheet B": "good.csv: --sheet B is for Excel workbooks",
     "certify good.csv": "",
+    "certify": "Missing argument 'STATE'",
+    "certify good.cvs": "there is no such file; did you mean good.csv?; noregret run DATA --target",
+    "certify folder": "folder is a folder: name a model file in it",
+    "certify https://there.org/a.nr": "a.nr: a model file is read from this machine: download it",
+    "certify a.nr b.nr": "certify takes one model file at a time, and here are 2",
 }
 """Commands, by their words, and what the one line on standard error has in it."""

@@ -232,3 +232,11 @@ def test_all_of_a_column_is_a_hundred_percent(capsys) -> None:
     Path("d.csv").write_text("a,y\n" + rows)
     said = shown(capsys, "run", "d.csv", "--target", "y", "--missing", "last", "--model", "ridge")
     assert "filled 299 cells (100 %) of a" in said
+
+
+def test_numbers_that_go_up_and_down_are_no_time(capsys) -> None:
+    rows = "".join(f"{(37 * k) % 101},{k % 5}\n" for k in range(60))
+    Path("d.csv").write_text("temperature,y\n" + rows)
+    said = shown(capsys, "run", "d.csv", "--target", "y", "--time", "temperature")
+    assert "! column 'temperature' goes back again and again, so it is no time: rows are" in said
+    assert "irregular" not in said

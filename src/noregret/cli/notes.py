@@ -55,6 +55,8 @@ def notes(
         lines.append(f"columns {encoding.apart} together are the time of a row (--time)")
     if encoding.labels is not None and encoding.labels.said:
         lines.append(encoding.labels.said)
+    if "no time" in encoding.counted:
+        lines.append(f"{encoding.counted}: rows are counted")
     said = encoding.clock.said(series=encoding.series and not encoding.counted)
     if weekdays:
         said = [line for line in said if " in time (" not in line]  # weekends are no gaps

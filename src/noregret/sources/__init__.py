@@ -30,7 +30,7 @@ from noregret.sources.dialect import decoded, encoding_of, known_as
 from noregret.sources.lines import Lines, chunks_of_file, chunks_of_pipe, whole_lines
 from noregret.sources.survey import Declared
 
-__all__ = ["FORMATS", "Block", "Source"]
+__all__ = ["FORMATS", "Block", "Source", "near"]
 
 FORMATS = {
     "csv": (".csv", ".tsv", ".txt", ".tab", ".dat"),
@@ -212,7 +212,7 @@ class Source:
             return
         if not path.is_file():
             if not path.exists():
-                raise SourceError(f"{self.data}: there is no such file{_near(path)}")
+                raise SourceError(f"{self.data}: there is no such file{near(path)}")
             what = "a folder" if path.is_dir() else "no plain file: pipe it in, and give -"
             raise SourceError(f"{self.data} is {what}")
         if kind not in TABLES:
@@ -253,7 +253,7 @@ class Source:
         return taken
 
 
-def _near(path: Path) -> str:
+def near(path: Path) -> str:
     """A file beside it whose name is much the same, as a suggestion."""
     try:
         beside = [one.name for one in islice(path.parent.iterdir(), 5_000)]
