@@ -240,3 +240,11 @@ def test_numbers_that_go_up_and_down_are_no_time(capsys) -> None:
     said = shown(capsys, "run", "d.csv", "--target", "y", "--time", "temperature")
     assert "! column 'temperature' goes back again and again, so it is no time: rows are" in said
     assert "irregular" not in said
+
+
+def test_a_season_that_had_not_been_there_yet_is_said(capsys) -> None:
+    start = np.datetime64("2024-03-01T00", "h")
+    rows = [f"{start + k},{k % 24 + k % 7}" for k in range(400)]
+    Path("w.csv").write_text("\n".join(["time,y", *rows]) + "\n")
+    said = shown(capsys, "run", "w.csv", "--target", "y")
+    assert "! same time last week is same time yesterday in 143 of 375 rows: it had" in said
