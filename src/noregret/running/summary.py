@@ -346,8 +346,8 @@ def _before_its_time(learner: Forecaster, found: Summary) -> list[str]:
         early = echo.lag(learner.horizon) - found.left_out
         if echo.name in shown and early > EARLY * scored:
             said.append(
-                f"{echo.name} is {before.name} in {early:,} of {scored:,} rows: it had not been "
-                "there yet"
+                f"{echo.name} is {before.name} in the first {early:,} steps scored: it had not "
+                "been there yet"
             )
     return said
 
