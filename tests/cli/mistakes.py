@@ -55,6 +55,8 @@ def files(folder: Path) -> None:
         "torn.csv.gz": gzip.compress(GOOD.encode())[:200],
         "array.json": '[{"a": 1, "y": 2}]',
         "bad.jsonl": '{"a":1,"y":2}\n{"a":1,\n',
+        "objects.txt": '{"a":1,"y":2}\n{"a":3,"y":4}\n',
+        "shop.duckdb": b"\xa5" * 8 + b"DUCK" + b"\0" * 50,
         "bad.svm": "1 1:2\n",
         "only.csv": "time,y\n2024-01-01,1\n2024-01-02,2\n",
     }
@@ -155,6 +157,14 @@ MISTAKES = {
     "run torn.csv.gz -y y": "truncated gzip: it ends after",
     "run array.json -y y": "this is one JSON array: write one object per line",
     "run bad.jsonl -y y": "line 2: ",
+    "run objects.txt -y y": "line 1: this looks like JSON lines, not CSV: give --input-format",
+    "run shop.duckdb -y y": "a DuckDB database, not a table in text: give duckdb:shop.duckdb and",
+    "run good.csv -y load --sheet B": "good.csv: --sheet B is for Excel workbooks",
     "certify good.csv": "",
+    "certify": "Missing argument 'STATE'",
+    "certify good.cvs": "there is no such file; did you mean good.csv?; noregret run DATA --target",
+    "certify folder": "folder is a folder: name a model file in it",
+    "certify https://there.org/a.nr": "a.nr: a model file is read from this machine: download it",
+    "certify a.nr b.nr": "certify takes one model file at a time, and here are 2",
 }
 """Commands, by their words, and what the one line on standard error has in it."""

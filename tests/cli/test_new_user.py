@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sqlite3
 import time
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -140,3 +143,108 @@ def test_years_of_a_table_are_the_time(capsys) -> None:
     pl.DataFrame({"Year": years, "y": [float(y % 7) for y in years]}).write_parquet("a.parquet")
     said = shown(capsys, "run", "a.parquet", "--target", "y")
     assert "40 rows, 1950 to 1989, every 1 year, no gaps" in said
+
+
+# Times that were there before -----------------------------------------------------------------
+
+
+def hours(name: str, *, back: bool = False, first: int = 0) -> None:
+    """Thirty hours, the newest first if wanted."""
+    start = np.datetime64("2024-03-01T00", "h") + first
+    rows = [f"{start + k},{100 + k % 24}" for k in range(30)]
+    Path(name).write_text("\n".join(["time,y", *(reversed(rows) if back else rows)]) + "\n")
+
+
+def test_the_newest_row_first_is_said_with_the_remedy(capsys) -> None:
+    hours("r.csv", back=True)
+    said = failing(capsys, "run", "r.csv", "--target", "y")
+    assert "r.csv: the newest row comes first, by 'time'" in said
+    assert "(head -n 1 r.csv; tail -n +2 r.csv | tac) > sorted.csv" in said
+
+
+@pytest.mark.parametrize("model", ["auto", "ridge"])
+def test_late_learn_is_offered_only_where_it_will_do(capsys, model: str) -> None:
+    hours("a.csv")
+    words = ("--target", "y", "--model", model, "--state", "s.nr", "--time", "time")
+    more = () if model == "auto" else ("--calendar",)
+    assert noregret("run", "a.csv", *words, *more) == 0
+    hours("b.csv", first=30)
+    assert noregret("run", "b.csv", *words, *more) == 0
+    said = failing(capsys, "run", "a.csv", *words, *more)
+    assert ("--late learn" in said) == (model == "ridge")
+    assert ("another --state all of it anew" in said) == (model == "auto")
+
+
+def test_a_file_that_changed_is_named_once(capsys) -> None:
+    hours("a.csv")
+    words = ("run", "a.csv", "--target", "y", "--state", "s.nr")
+    assert noregret(*words) == 0
+    Path("a.csv").write_text(Path("a.csv").read_text().replace("103", "104"))
+    assert failing(capsys, *words).startswith("noregret: a.csv: it does not begin as it did")
+
+
+# Files that are something else ----------------------------------------------------------------
+
+
+def test_sheets_of_a_workbook_are_named_and_chosen(capsys) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "notes"
+    for name, scale in (("first", 1.0), ("second", 10.0)):
+        sheet = book.create_sheet(name)
+        sheet.append(["a", "y"])
+        for k in range(20):
+            sheet.append([k % 3, scale * k])
+    book.save("b.xlsx")
+    words = ("run", "b.xlsx", "--target", "y", "--model", "ridge")
+    said = shown(capsys, *words)
+    assert "! sheet first is read; --sheet takes another: notes, second" in said
+    said = shown(capsys, *words, "--sheet", "second")
+    assert "mean 95" in said
+    assert "sheet first" not in said
+    assert "the columns are a, y; sheet first" in failing(capsys, *words[:3], "z")
+    assert "did you mean 'second'?" in failing(capsys, *words, "--sheet", "secnd")
+
+
+# Columns without a value ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "parquet"])
+@pytest.mark.parametrize("model", ["auto", "ridge"])
+def test_a_column_of_nulls_is_left_out_and_said(capsys, kind: str, model: str) -> None:
+    rows = [(float(k % 3), float(k % 7), None) for k in range(30)]
+    if kind == "sqlite":
+        with contextlib.closing(sqlite3.connect("s.db")) as base, base:
+            base.execute("CREATE TABLE s (a REAL, y REAL, note REAL)")
+            base.executemany("INSERT INTO s VALUES (?, ?, ?)", rows)
+        words = ["sqlite:s.db", "--query", "SELECT * FROM s"]
+    else:
+        kinds = {"a": pl.Float64, "y": pl.Float64, "note": pl.Float64}
+        pl.DataFrame(rows, schema=kinds, orient="row").write_parquet("s.parquet")
+        words = ["s.parquet"]
+    said = shown(capsys, "run", *words, "--target", "y", "--model", model)
+    assert "! column 'note' is empty in the first rows: left out" in said
+
+
+def test_all_of_a_column_is_a_hundred_percent(capsys) -> None:
+    cells = ["1", *[""] * 299]
+    rows = "".join(f"{cell},{k % 5}\n" for k, cell in enumerate(cells))
+    Path("d.csv").write_text("a,y\n" + rows)
+    said = shown(capsys, "run", "d.csv", "--target", "y", "--missing", "last", "--model", "ridge")
+    assert "filled 299 cells (100 %) of a" in said
+
+
+def test_numbers_that_go_up_and_down_are_no_time(capsys) -> None:
+    rows = "".join(f"{(37 * k) % 101},{k % 5}\n" for k in range(60))
+    Path("d.csv").write_text("temperature,y\n" + rows)
+    said = shown(capsys, "run", "d.csv", "--target", "y", "--time", "temperature")
+    assert "! column 'temperature' goes back again and again, so it is no time: rows are" in said
+    assert "irregular" not in said
+
+
+def test_a_season_that_had_not_been_there_yet_is_said(capsys) -> None:
+    start = np.datetime64("2024-03-01T00", "h")
+    rows = [f"{start + k},{k % 24 + k % 7}" for k in range(400)]
+    Path("w.csv").write_text("\n".join(["time,y", *rows]) + "\n")
+    said = shown(capsys, "run", "w.csv", "--target", "y")
+    assert "! same time last week is same time yesterday in the first 143 steps" in said

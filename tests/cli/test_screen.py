@@ -331,7 +331,7 @@ def test_a_refused_run_leaves_the_old_output(file: Path, capsys) -> None:
     load()[::-1].write_csv(file)
     arguments = ("run", file.name, "-y", "MW", "--time", "time")
     assert noregret(*arguments, "--out", "old.csv") == 2
-    assert "sort the rows, or give --late skip" in capsys.readouterr().err
+    assert "the newest row comes first, by 'time'" in capsys.readouterr().err
     assert noregret(*arguments, "--out", "old.csv", "--late", "learn") == 2
     assert "load.csv" in capsys.readouterr().err
     assert Path("old.csv").read_text() == "yesterday"

@@ -118,7 +118,8 @@ def check(source: Source, options: Options) -> None:
         rows, known = rows + len(piece.y), known + int(np.isfinite(piece.y).sum())
     if reading.complete:
         encoding.finish(reading)
-        _check_reach(options.get("horizon", 1), known)
+        if not options.get("state"):  # with one, more rows may come
+            _check_reach(options.get("horizon", 1), known)
     if rows and not encoding.slots and not lags and not series:
         raise SourceError(
             "there is no feature to forecast from: give --lags, --calendar or other --features"

@@ -15,8 +15,8 @@ GROUPS = {
     ),
     "Times and series": "time every horizon known intervals lags calendar alone late",
     "How the file is read": (
-        "missing missing_words skip_bad skip_lines text delimiter decimal thousands date_format"
-        " encoding names format query max_features max_values"
+        "missing missing_words skip_bad skip_lines sheet text delimiter decimal thousands"
+        " date_format encoding names format query max_features max_values"
     ),
     "Output and state": "out_format append save_every wait",
 }

@@ -38,7 +38,7 @@ class Percents(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 interval_option = click.option(
     "--intervals",
     type=Percents(),
-    help="Intervals about the forecasts, of these coverages in percent.  [auto: 90]",
+    help="Intervals about the forecasts, of these coverages in percent.  [auto: 90, else none]",
 )
 
 

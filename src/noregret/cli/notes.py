@@ -27,7 +27,7 @@ def notes(
     encoding: Encoding, reading: Reading, *, binary: bool, weekdays: bool = False
 ) -> list[str]:
     """One line for each thing that was decided or found; weekdays: no row is due on others."""
-    lines = []
+    lines = [reading.said] if reading.said else []
     for column, why in encoding.left_out.items():
         if why:
             remedy = next((words for part, words in REMEDIES.items() if part in why), "")
@@ -55,6 +55,8 @@ def notes(
         lines.append(f"columns {encoding.apart} together are the time of a row (--time)")
     if encoding.labels is not None and encoding.labels.said:
         lines.append(encoding.labels.said)
+    if "no time" in encoding.counted:
+        lines.append(f"{encoding.counted}: rows are counted")
     said = encoding.clock.said(series=encoding.series and not encoding.counted)
     if weekdays:
         said = [line for line in said if " in time (" not in line]  # weekends are no gaps
@@ -71,7 +73,8 @@ def notes(
         share = 100 * many / (max(encoding.rows, 1) * len(names))
         shown = ", ".join(names[:4]) + ", ..." * (len(names) > 4)
         cells = "1 cell" if many == 1 else f"{many:,} cells"
-        lines.append(f"--missing {encoding.missing} filled {cells} ({share:.2g} %) of {shown}")
+        digits = ".2g" if share < 99.5 else ".0f"
+        lines.append(f"--missing {encoding.missing} filled {cells} ({share:{digits}} %) of {shown}")
     before = encoding.summed - encoding.final
     if abs(encoding.final) > 3 * encoding.peak > 0 and abs(encoding.final / before - 1) < 0.01:
         total = (

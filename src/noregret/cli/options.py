@@ -50,7 +50,7 @@ Options: TypeAlias = dict[str, Value]
 F = TypeVar("F", bound=Callable[..., object])
 SOURCE = (
     *("data", "format", "delimiter", "names", "query", "missing_words", "text", "skip_bad"),
-    *("encoding", "decimal", "thousands", "date_format", "skip_lines"),
+    *("encoding", "decimal", "thousands", "date_format", "skip_lines", "sheet"),
 )
 ENCODING = (
     *("target", "features", "drop", "time", "calendar", "missing", "max_features", "max_values"),
@@ -207,6 +207,7 @@ data_options = _together(
         help="d/m/Y, m/d/Y, d.m.y (year of two digits), d.m.Y H:M, %d %b %Y, s, ms.",
     ),
     counted("--skip-lines", 0, 0, "Lines above the header of a CSV."),
+    click.option("--sheet", metavar="NAME", help="Of an Excel workbook; else the first."),
     click.option("--encoding", metavar="NAME", help="Of text, if not UTF-8: cp1252, latin-1, ..."),
     click.option("--names", type=Listed(), help="Column names of a CSV without a header."),
 )

@@ -122,7 +122,7 @@ def _changed(session: Session, kept: Json) -> str:
     session.source.peek(reading)
     new = [name for name in reading.names if name not in kept["kinds"]]
     what = f"it has a new column {abbreviated(new[0])}" if new else "it was written anew"
-    return f"{session.source.data} does not begin as it did ({what}), so all of it is read again"
+    return f"it does not begin as it did ({what}), so all of it is read again"
 
 
 def _timed(kept: Json) -> bool:
@@ -140,9 +140,12 @@ def _refuse_old(path: str, session: Session, key: str) -> None:
         last, late = int(one["last"]), session.encoding.clock.late
         if late == "refuse":
             same = "was learned" if one["key"] == key else f"begins like {one['key']}, learned"
+            again = "--late learn all of it again"
+            if session.encoding.series and session.encoding.time is not None:
+                again = "another --state all of it anew"  # steps of a series come once
             raise ParameterError(
                 f"{session.source.data} {same} before, up to {session.reading.unit} {last}, says "
-                f"--state {path}: --late skip learns what follows, --late learn all of it again"
+                f"--state {path}: --late skip learns what follows, {again}"
             )
         if late == "skip":
             session.reading.past = max(session.reading.past, last)

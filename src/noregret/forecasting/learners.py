@@ -161,6 +161,8 @@ class Block:
         with wrapping("the learner", InputError):
             if self.binary:
                 heard = np.asarray(self.learner.predict_proba(rows), dtype=float)[:, 1]
+            elif len(rows) == 1 and ours(self.learner):  # compiled
+                heard = np.array([self.learner.predict_one(rows[0])])
             elif hasattr(self.learner, "predict"):
                 heard = np.asarray(self.learner.predict(rows), dtype=float)
             else:

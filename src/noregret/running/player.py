@@ -211,7 +211,8 @@ class Player:
         assert isinstance(self.learner, Forecaster)
         assert replay.ahead is not None
         h = self.learner.horizon
-        self.certificate = self.learner.certificate(horizon=h)
+        if h > 1:  # else it is that of the replay
+            self.certificate = self.learner.certificate(horizon=h)
         said.forecast[:] = replay.ahead[:, -1]
         if fresh:
             said.forecast[0] = math.nan  # nothing was known

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ __all__ = ["Guarantee", "Interval", "Next", "Summary", "interval_of", "summarise
 
 DAYS = {"15 min": 96, "30 min": 48, "1 h": 24, "1 day": 7, "weekday": 5}
 """How many steps people ask for at a frequency."""
+EARLY = 0.25  # of the rows scored, from which on it matters that a season had not been there
 OFTEN = 0.05  # of the rows, from which on a forecast outside its own interval is worth a word
 LABELS = ("share so far", "last label")  # the naive forecasts of labels
 
@@ -308,6 +310,7 @@ def _of_series(
     found.stretch, found.left_out = scores.stretch, scores.left_out
     if all(math.isclose(one.rmse, one.last_rmse, rel_tol=1e-9) for one in found.errors):
         found.stretch = ""  # it is all that was scored
+    found.warnings += _before_its_time(learner, found)
     if not player.covering:  # of earlier runs only
         asked = learner._coverages()
         widest = int(np.argmax(asked))
@@ -332,6 +335,21 @@ def _of_series(
             f"{'them' if len(held) > 1 else 'it'} at the forecast's time"
         )
     found.coming = _coming(learner, player, facts, strict=strict)
+
+
+def _before_its_time(learner: Forecaster, found: Summary) -> list[str]:
+    """Naive forecasts whose season had not been there yet in many of the rows that are scored."""
+    design, shown = learner._ran().design, {one.name for one in found.errors}
+    scored = learner.scores().at(learner.horizon)[0].rounds
+    said = []
+    for before, echo in pairwise(design.echoes):
+        early = echo.lag(learner.horizon) - found.left_out
+        if echo.name in shown and early > EARLY * scored:
+            said.append(
+                f"{echo.name} is {before.name} in the first {early:,} steps scored: it had not "
+                "been there yet"
+            )
+    return said
 
 
 def _coming(learner: Forecaster, player: Player, facts: Facts, *, strict: bool) -> list[Next]:

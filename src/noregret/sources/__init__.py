@@ -5,7 +5,7 @@
     data.jsonl                        JSON lines (.ndjson)
     data.npz                          NumPy arrays of one length
     data.svm                          libsvm text (.libsvm, .svmlight)
-    data.xlsx                         the first sheet of an Excel workbook
+    data.xlsx                         a sheet of an Excel workbook, the first if none is named
     -                                 standard input, as it arrives
     sqlite:file.db  duckdb:file.db    with a query
 
@@ -30,7 +30,7 @@ from noregret.sources.dialect import decoded, encoding_of, known_as
 from noregret.sources.lines import Lines, chunks_of_file, chunks_of_pipe, whole_lines
 from noregret.sources.survey import Declared
 
-__all__ = ["FORMATS", "Block", "Source"]
+__all__ = ["FORMATS", "Block", "Source", "near"]
 
 FORMATS = {
     "csv": (".csv", ".tsv", ".txt", ".tab", ".dat"),
@@ -72,6 +72,7 @@ class Source:
     thousands: str | None = None
     date_format: str | None = None
     skip_lines: int = 0  # above the header of CSV
+    sheet: str | None = None  # of an Excel workbook; else the first that has rows
 
     @property
     def database(self) -> str | None:
@@ -165,8 +166,11 @@ class Source:
         if kind in TABLES:
             from noregret.sources import excel, tables
 
+            if kind == "excel":
+                yield from excel.read_excel(path, reading, self.sheet)
+                return
             readers = {"parquet": tables.read_parquet, "arrow": tables.read_arrow}
-            readers |= {"npz": tables.read_npz, "excel": excel.read_excel}
+            readers |= {"npz": tables.read_npz}
             yield from readers[kind](path, reading)
             return
         lines = self._lines(reading)
@@ -198,6 +202,8 @@ class Source:
                 f"{self.data}: a query needs a database: give sqlite:FILE or duckdb:FILE"
             )
         kind, path = self.kind(), Path(self.data)
+        if self.sheet is not None and kind != "excel":
+            raise SourceError(f"{self.data}: --sheet {self.sheet} is for Excel workbooks")
         if self.live:
             if sys.stdin is None:
                 raise SourceError("standard input is closed")
@@ -206,7 +212,7 @@ class Source:
             return
         if not path.is_file():
             if not path.exists():
-                raise SourceError(f"{self.data}: there is no such file{_near(path)}")
+                raise SourceError(f"{self.data}: there is no such file{near(path)}")
             what = "a folder" if path.is_dir() else "no plain file: pipe it in, and give -"
             raise SourceError(f"{self.data} is {what}")
         if kind not in TABLES:
@@ -247,7 +253,7 @@ class Source:
         return taken
 
 
-def _near(path: Path) -> str:
+def near(path: Path) -> str:
     """A file beside it whose name is much the same, as a suggestion."""
     try:
         beside = [one.name for one in islice(path.parent.iterdir(), 5_000)]

@@ -57,6 +57,7 @@ __all__ = [
 Column = Vector | list[str | None]
 """The values of a column: numbers, NaN where missing, or text, None where missing."""
 INDEX = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_\d+__")  # as pandas writes and reads them
+FEW = 10  # rows that do not show yet that a column is empty
 Gaps = npt.NDArray[np.bool_]
 """Where a column has no value."""
 
@@ -112,6 +113,7 @@ class Reading:
     wanted: frozenset[str] | None = None  # columns that are read; None: all
     names: list[str] = field(default_factory=list)  # all columns
     delimiter: str = ""  # of CSV
+    said: str = ""  # what was chosen where there was a choice
     skip_lines: int = 0  # above the header of CSV
     header: str = ""  # where it seems to be, if not where it was looked for, and the remedy
     empty: frozenset[str] = frozenset()  # columns without a value in the whole sample
@@ -245,6 +247,12 @@ class Reading:
         if unit is not None:
             self.take(name, Found(TIME, Dates(unit)))
         return unit is not None
+
+    def note_empty(self, block: Block) -> None:
+        """Remember which columns have no value in the first rows of a table, if these are some."""
+        if len(block) > FEW:
+            gaps = {name: block.gaps(name) for name in block.columns}
+            self.empty = frozenset(n for n, gap in gaps.items() if gap is not None and gap.all())
 
     def yearly(self, name: str | None) -> bool:
         """Whether a column's times are years, as 1984."""

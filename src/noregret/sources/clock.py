@@ -10,12 +10,14 @@ clocks do.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
 
+from noregret.errors import abbreviated
 from noregret.sources.block import TIME, Block, Column, Gaps, Reading
 from noregret.types import Integers, Json, Vector
 
@@ -88,6 +90,8 @@ class Clock:
             old = seconds < self.edge if self.repeated else seconds <= self.edge
             late |= old
         if late.any() and (self.late == "refuse" or (self.in_order and self.late == "learn")):
+            if self.edge is None and _backward(seconds):
+                raise reading.fail(_reversed(name, reading))
             raise reading.fail(self._refusal(block, name, late, reading.unit))
         if late.any() and not self.first:
             self.first = reading.place(int(block.places[int(np.argmax(late))]))
@@ -209,6 +213,21 @@ class Clock:
             late = "1 late row" if self.skipped == 1 else f"{self.skipped:,} late rows"
             lines.append(f"{late} left out, the first {self.first}")
         return lines
+
+
+def _backward(seconds: Vector) -> bool:
+    """Whether times go back from row to row, but for a few."""
+    steps = np.diff(seconds[~np.isnan(seconds)])
+    return bool((steps < 0.0).sum() > max(0.9 * len(steps), 1))
+
+
+def _reversed(name: str, reading: Reading) -> str:
+    """What helps where the newest row comes first."""
+    file = shlex.quote(reading.name)
+    remedy = "sort them by it"
+    if reading.unit == "line" and not reading.name.endswith((".gz", "input")):
+        remedy += f", as (head -n 1 {file}; tail -n +2 {file} | tac) > sorted.csv does"
+    return f"the newest row comes first, by {abbreviated(name)}: the oldest must, so {remedy}"
 
 
 def span(seconds: float) -> str:

@@ -41,7 +41,8 @@ def absent(name: str, names: Sequence[str], reading: Reading) -> SourceError:
             f"{said}; the first line looks like a row ({known}): name the columns with --names"
         )
     meant = suggestion(name, names)
-    return reading.fail(f"{said}{meant or ';'} the columns are {known}")
+    chosen = f"; {reading.said}" if reading.said else ""
+    return reading.fail(f"{said}{meant or ';'} the columns are {known}{chosen}")
 
 
 def check_target(block: Block, target: str, reading: Reading) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from types import ModuleType
@@ -23,6 +24,7 @@ from noregret.sources.survey import rows_of
 __all__ = ["SAMPLE", "first_rows", "look", "read_delimited"]
 
 SAMPLE = 1 << 20  # bytes of a file that decide what its columns are
+JSON = re.compile(r'\s*\{\s*"[^"]*"\s*:')  # an object
 END = "\n\0"  # a row of its own, unless a quote is open; NUL is in no text that comes here
 
 
@@ -76,6 +78,8 @@ def look(
     if header == "":
         raise reading.fail("the file is empty: there is not even a header line")
     begin = b"".join(text for text, _, _ in held)[: max(sample, 1 << 12)]
+    if header is not None and JSON.match(header):
+        raise reading.fail("this looks like JSON lines, not CSV: give --input-format jsonl", first)
     if header is not None:
         shown = begin[: 1 << 16].decode(errors="replace").splitlines()
         delimiter = delimiter or delimiter_of(header, shown[:SHOWN])

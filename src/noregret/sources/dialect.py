@@ -17,12 +17,14 @@ ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16", "iso-8859-15", "cp1250", "m
 MARKS = ((b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 SHOWN = 20  # lines that decide on the delimiter
 
+DUCKDB = b"DUCK"  # after eight bytes
 KNOWN = (
     (b"\x89PNG", "a PNG image", ""),
     (b"\xff\xd8\xff", "a JPEG image", ""),
     (b"GIF8", "a GIF image", ""),
     (b"%PDF", "a PDF document", "export the table as CSV"),
     (b"SQLite format 3\0", "an SQLite database", "give sqlite:{name} and --query"),
+    (DUCKDB, "a DuckDB database", "give duckdb:{name} and --query"),
     (b"PAR1", "a Parquet file", "give --format parquet"),
     (b"ARROW1", "an Arrow file", "give --format arrow"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "save it as .xlsx or CSV"),
@@ -43,7 +45,7 @@ KNOWN = (
 def known_as(head: bytes, name: str) -> str | None:
     """What a file is that begins like this, and the remedy, if it is no table of text."""
     for mark, what, remedy in KNOWN:
-        if head.startswith(mark):
+        if head.startswith(mark) or (mark == DUCKDB and head[8:12] == mark):
             return f"this is {what}, not a table in text{f': {remedy}' if remedy else ''}".format(
                 name=name
             )

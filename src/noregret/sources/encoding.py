@@ -327,6 +327,10 @@ class Encoding:
         times = block.columns.get(self.time, ()) if self.time is not None else ()
         if _repeated([t for i, t in enumerate(times) if gaps is None or not gaps[i]]):
             self.counted = "many rows have the time of the row before"
+        if self.time is not None and isinstance(times, np.ndarray) and _wanders(times):
+            self.counted = (
+                f"column {abbreviated(self.time)} goes back again and again, so it is no time"
+            )
         for name in used:
             values = block.columns[name]
             known: Sequence[str | None] = [None]
@@ -490,3 +494,9 @@ class Encoding:
 def _repeated(times: Sequence[object]) -> bool:
     """Whether rows share their times: several series in one file, or a clock too coarse."""
     return len(times) > 20 and len(set(times)) < 0.95 * len(times)
+
+
+def _wanders(times: Vector) -> bool:
+    """Whether numbers go back so often that they cannot be times."""
+    steps = np.diff(times[~np.isnan(times)])
+    return bool((steps < 0.0).sum() > 0.05 * len(steps))

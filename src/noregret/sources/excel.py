@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from zipfile import BadZipFile
 
+from noregret.errors import abbreviated, suggestion
 from noregret.sources.block import Block, Reading
 from noregret.sources.tables import ROWS, damaged
 
@@ -17,29 +18,39 @@ __all__ = ["read_excel"]
 NEEDED = "an Excel workbook needs openpyxl: pip install openpyxl, or save the sheet as CSV"
 
 
-def read_excel(path: Path, reading: Reading) -> Iterator[Block]:
+def read_excel(path: Path, reading: Reading, sheet: str | None = None) -> Iterator[Block]:
     """The rows below the first row that has something in it, which names the columns."""
     with damaged(reading, BadZipFile, KeyError):
         if find_spec("openpyxl") is not None:
-            yield from _blocks(_rows(path), reading)
+            yield from _blocks(_rows(path, reading, sheet), reading)
         elif find_spec("fastexcel") is not None and find_spec("polars") is not None:
             import polars as pl
 
-            frame = pl.read_excel(path)
+            frame = pl.read_excel(path, sheet_name=sheet)
             yield from _blocks(iter([tuple(frame.columns), *frame.iter_rows()]), reading)
         else:
             raise reading.fail(NEEDED)
 
 
-def _rows(path: Path) -> Iterator[tuple[object, ...]]:
+def _rows(path: Path, reading: Reading, chosen: str | None) -> Iterator[tuple[object, ...]]:
     import openpyxl
 
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
+        names = [sheet.title for sheet in book.worksheets]
+        if chosen is not None and chosen not in names:
+            near = suggestion(chosen, names) or f"; there are {', '.join(names)}"
+            raise reading.fail(f"there is no sheet {abbreviated(chosen)}{near}")
         for sheet in book.worksheets:
+            if chosen is not None and sheet.title != chosen:
+                continue
             rows = sheet.iter_rows(values_only=True)
             first = next((row for row in rows if any(cell is not None for cell in row)), None)
             if first is not None:
+                others = [name for name in names if name != sheet.title]
+                if others and chosen is None:
+                    listed = ", ".join(others[:4]) + ", ..." * (len(others) > 4)
+                    reading.said = f"sheet {sheet.title} is read; --sheet takes another: {listed}"
                 yield first
                 yield from rows
                 return
@@ -60,7 +71,10 @@ def _blocks(rows: Iterator[tuple[object, ...]], reading: Reading) -> Iterator[Bl
     while some := list(islice(rows, ROWS)):
         placed = [(done + k, _cells(row, len(names))) for k, row in enumerate(some, 1)]
         full = ((place, row) for place, row in placed if any(cell is not None for cell in row))
-        yield reading.block(names, full, typed=True)
+        block = reading.block(names, full, typed=True)
+        if done == 1:
+            reading.note_empty(block)
+        yield block
         done += len(some)
 
 

@@ -63,8 +63,10 @@ def _sqlite(path: str, query: str, reading: Reading) -> Iterator[Block]:
             reading.name_columns(names)
             done = 0
             while rows := cursor.fetchmany(ROWS):
-                numbered = enumerate(rows, done + 1)
-                yield reading.block(names, numbered, typed=True)
+                block = reading.block(names, enumerate(rows, done + 1), typed=True)
+                if not done:
+                    reading.note_empty(block)
+                yield block
                 done += len(rows)
         finally:
             connection.close()

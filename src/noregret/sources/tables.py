@@ -81,7 +81,10 @@ def batches(found: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[Block
         for start in range(0, batch.num_rows, ROWS):
             part = batch.slice(start, ROWS)
             part.validate(full=True)  # a damaged file can hold anything
-            yield _block(part, done, reading)
+            block = _block(part, done, reading)
+            if not done:
+                reading.note_empty(block)
+            yield block
             done += part.num_rows
 
 
