@@ -79,7 +79,7 @@ RidgeCV are fitted again after rows 25, 50, 100, 200 and then every 200, on seri
 RECORDED = """
 The best peers' figures were **not** measured in this run (`--recorded`): they are those of
 earlier ones (benchmarks/auto_recorded.json), without ARF and SRP, which were tried on the 14
-smallest files and are best on none (RMSE at least 1.01 of the best's). All of ours were. Long streams
+smallest files and are best on none (RMSE 1.01 of the best or more). All of ours were. Long streams
 without a recorded peer are left out. Of shuffled tables and hard cases the recorded LightGBM and
 RidgeCV said 0 in rows 20 to 24, before their first fit; the mean so far was put there afterwards.
 Some of Auto's choices were made while looking at these files: other data may rank otherwise.
