@@ -200,7 +200,7 @@ class Auto(MixingLearner[AutoState | EnsembleState]):
     means, the mean); linear ones in standard units, with lags of y, on hinges (z - k)+, on values
     of whole-valued features and pairs of them (as they turn up), in robust units, on waves;
     twins that learn outliers cut; and boosted trees on the last 2,048 rows, made anew whenever a
-    quarter of them is new.  A Mondrian tree learns what they leave.  Each group merges its
+    third of them is new.  A Mondrian tree learns what they leave.  Each group merges its
     experts at the rate of its own error; the groups are merged by exponential weights, MLpol and
     stacking, and these once more (docs/theory.md, section 24).  `explain()` says which groups carry
     the forecast.  Features may be in any unit and about any origin, may have a wild first value,

@@ -20,7 +20,7 @@ from noregret.types import Matrix, Vector
 __all__ = ["BOOSTED", "BoostedGroup"]
 
 TREES, CHANGES = "boosted trees", "boosted changes"
-SHAPES = {"normal": Shape(40, 16, 2048, 0.25, 0.2), "high": Shape(100, 31, 8192, 0.15, 0.1)}
+SHAPES = {"normal": Shape(40, 16, 2048, 0.33, 0.2), "high": Shape(100, 31, 8192, 0.15, 0.1)}
 BOOSTED = {"normal": (TREES,), "high": (TREES, CHANGES)}
 EARLIER = (1, 4, 5, 6)  # of the past in `views`: lags 2, 7, 12 and 24
 MOST = 2**21  # numbers that are kept, some
