@@ -55,6 +55,13 @@ def test_forecasts_are_those_of_the_library(vendors: pl.DataFrame, capsys) -> No
     assert found[T - 5 :].tolist() == [pool.predict_one(row) for row in ahead]
 
 
+def test_the_index_of_a_frame_is_no_forecast(vendors: pl.DataFrame) -> None:
+    vendors.with_row_index("").fill_nan(None).write_csv("indexed.csv")
+    for file in ("all", "indexed"):
+        assert noregret("merge", f"{file}.csv", "-y", "actual", "--out", f"{file}.out.csv") == 0
+    assert Path("indexed.out.csv").read_text() == Path("all.out.csv").read_text()
+
+
 def test_errors_are_on_the_rows_that_each_has(vendors: pl.DataFrame, capsys) -> None:
     assert noregret("merge", "all.csv", "-y", "actual", "--format", "json") == 0
     found = json.loads(capsys.readouterr().out)

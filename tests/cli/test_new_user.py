@@ -128,6 +128,12 @@ def test_a_column_of_years_is_the_time(capsys, name: str) -> None:
     )
 
 
+def test_years_of_long_ago_are_times_too(capsys) -> None:
+    rows = [f"{1724 + k},{100 + 3 * k}" for k in range(60)]
+    Path("a.csv").write_text("\n".join(["Year,y", *rows]) + "\n")
+    assert "\nNext   1784 " in shown(capsys, "forecast", "a.csv", "--target", "y", "--steps", "2")
+
+
 def test_years_that_come_again_or_beside_a_date_are_not_the_time(capsys) -> None:
     months = [f"{2000 + k // 12},{k % 12 + 1},{k}" for k in range(48)]
     Path("m.csv").write_text("\n".join(["year,month,y", *months]) + "\n")

@@ -105,7 +105,7 @@ def _names(
         return asked, []
     if block is None:
         raise SourceError(f"{source.data}: name the columns to merge with --forecasts")
-    left = {options["target"], options["time"], *options["drop"]}
+    left = {options["target"], options["time"], *options["drop"], *reading.unused}
     found = {
         name: column
         for name, column in block.columns.items()

@@ -45,7 +45,7 @@ FORMS = (*ORDERS, "named", "period")
 MIDNIGHT = re.compile(r"24:00(?::00(?:[.,]0+)?)?")  # the end of a day
 EPOCHS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """Units of times that count from 1970, and how many of them are a second."""
-YEARS = (1800, 2200)  # whole numbers that are taken for years
+YEARS = (1700, 2200)  # whole numbers that are taken for years
 SPAN = (1e8, 5e9)  # seconds from 1970 that are taken for times: 1973 to 2128
 
 
