@@ -254,3 +254,10 @@ def test_a_season_that_had_not_been_there_yet_is_said(capsys) -> None:
     Path("w.csv").write_text("\n".join(["time,y", *rows]) + "\n")
     said = shown(capsys, "run", "w.csv", "--target", "y")
     assert "! same time last week is same time yesterday in the first 143 steps" in said
+
+
+def test_a_feature_without_a_value_in_the_first_row_is_the_reason(capsys) -> None:
+    rows = [f"{'' if k == 0 else k},{100 + 3 * k}" for k in range(30)]
+    Path("a.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    said = failing(capsys, "run", "a.csv", "--target", "y", "--model", "ridge", "--missing", "last")
+    assert "line 2: there is no feature to forecast from, or none has a value yet" in said

@@ -146,9 +146,11 @@ class Player:
         """
         T = len(piece.y)
         if not piece.frame.shape[1] and not isinstance(within(self.learner), Lagged | Forecaster):
-            raise SourceError(
-                "there is no feature to forecast from: give --lags, --calendar or other --features"
+            none = (
+                "there is no feature to forecast from, or none has a value yet: give --lags, "
+                "--calendar or other --features, or leave the first rows out"
             )
+            raise SourceError(none) if reading is None else reading.fail(none, piece.places[0])
         played = Played.empty(T, len(self.coverages), len(self.levels))
         self.latest = piece.frame.part(T - 1, T)
         for start, stop, known in self._parts(piece.y):
