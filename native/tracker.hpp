@@ -191,7 +191,7 @@ INLINE void merge(double* at, V* book, V slope) {
     Eight<B> w[N];
     Two parts[N];
     UNROLLED for (int i = 0; i < N; ++i) {
-        prices[i] = parts[i] = Two{};
+        prices[i] = parts[i] = Two{}, w[i] = Eight<B>::all(0.0);
         if (!(nth(book[PEAK], i) > 0.0)) continue;  // no regret yet: weights stay even
         Eight<B> D = row<B>(at, i, WORTH) + square[i], inverse = 1.0 / D;
         Eight<B> R = row<B>(at, i, REGRET) + r[i];
