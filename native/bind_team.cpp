@@ -38,7 +38,8 @@ void bind_team(nb::module_& m) {
              nb::arg("limits"),
              nb::sig("def __init__(self, reader: Reader, scale: object, constant: float, linear: Any, "
                      "features: object, outcomes: object, groups: list[Any], boosted: list[Any], "
-                     "waves: object, team: Any, last: Any, tree: object, pool: object, guard: Any, span: object, limits: Any) -> None"));
+                     "waves: object, team: Any, last: Any, tree: object, pool: object, guard: Any, span: object, "
+                     "limits: Any) -> None"));
 }
 
 }  // namespace noregret

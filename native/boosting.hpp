@@ -142,7 +142,9 @@ class Fit {
   public:
     Fit(Block xs, Row targets, Settings set)
         : set_(set), m_(xs.rows), n_(xs.cols), wide_((n_ + LANES - 1) / LANES * LANES), loss_(targets),
-          bins_(std::size_t(m_ * wide_)), cuts_(std::size_t(n_)), order_(std::size_t(m_)), moved_(order_), score_(scratch(m_)), slope_(scratch(m_)), curve_(scratch(m_)), bars_(scratch(set.leaves * (wide_ / LANES) * BLOCK)) {
+          bins_(std::size_t(m_ * wide_)), cuts_(std::size_t(n_)), order_(std::size_t(m_)), moved_(order_),
+          score_(scratch(m_)), slope_(scratch(m_)), curve_(scratch(m_)),
+          bars_(scratch(set.leaves * (wide_ / LANES) * BLOCK)) {
         for (Size j = 0; j < n_; ++j) quantise(xs, j);
     }
 

@@ -11,11 +11,30 @@ import polars as pl
 
 from noregret.cli import call
 
-__all__ = ["forecasts", "noregret", "stream", "write"]
+__all__ = ["flat", "forecasts", "narrow", "noregret", "shown", "stream", "write"]
 
 
 def noregret(*arguments: Any) -> int:
     return call([str(argument) for argument in arguments])
+
+
+def shown(capsys: Any, *arguments: object) -> str:
+    """What a command prints that goes well."""
+    capsys.readouterr()
+    assert noregret(*arguments) == 0
+    return str(capsys.readouterr().out)
+
+
+def narrow(capsys: Any, *arguments: object) -> str:
+    """The same, within 80 columns."""
+    text = shown(capsys, *arguments)
+    assert max(map(len, text.splitlines())) <= 80
+    return text
+
+
+def flat(text: str) -> str:
+    """Without the breaks of long lines."""
+    return text.replace("\n    ", " ")
 
 
 def stream(T: int = 200, seed: int = 0) -> pl.DataFrame:

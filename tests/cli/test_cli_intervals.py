@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import noregret as nr
-from commands import noregret
+from commands import noregret, shown
 
 T = 700
 
@@ -28,12 +28,6 @@ def file(tmp_path: Path, monkeypatch) -> Path:
     X, y = outcomes()
     pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).write_csv("data.csv")
     return tmp_path / "data.csv"
-
-
-def shown(capsys, *arguments: object) -> str:
-    capsys.readouterr()
-    assert noregret(*arguments) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,12 @@ from pathlib import Path
 import pytest
 
 import noregret as nr
-from commands import noregret, stream, write
+from commands import noregret, shown, stream, write
 from noregret.cli import show
 from noregret.cli.grouped import GROUPS
 from noregret.cli.names import PAPERS, WHEN
 from noregret.registry import MODELS
 from noregret.running.player import Player
-
-
-def shown(capsys, *arguments: object) -> str:
-    capsys.readouterr()
-    assert noregret(*arguments) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

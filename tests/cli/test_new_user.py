@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import noregret as nr
-from commands import noregret
+from commands import flat, narrow, noregret
 from noregret.cli import session
 from noregret.cli.show import number
 from noregret.errors import ParameterError
@@ -37,11 +37,7 @@ def failing(capsys, *arguments: object) -> str:
 
 def shown(capsys, *arguments: object) -> str:
     """The screen, without the breaks of long lines."""
-    capsys.readouterr()
-    assert noregret(*arguments) == 0
-    text = capsys.readouterr().out
-    assert max(map(len, text.splitlines())) <= 80
-    return text.replace("\n    ", " ")
+    return flat(narrow(capsys, *arguments))
 
 
 # Far horizons ---------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import noregret as nr
-from commands import noregret
+from commands import noregret, shown
 
 DAYS = 40
 
@@ -35,12 +35,6 @@ def file(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     load().write_csv("load.csv")
     return tmp_path / "load.csv"
-
-
-def shown(capsys, *arguments: object) -> str:
-    capsys.readouterr()
-    assert noregret(*arguments) == 0
-    return capsys.readouterr().out
 
 
 def test_the_screen_answers_in_order_within_80_columns(file: Path, capsys) -> None:
