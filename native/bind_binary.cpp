@@ -42,11 +42,13 @@ void bind_binary(nb::module_& m) {
     }, nb::sig("def smooth_logistic(mu: float, q: float, /) -> tuple[float, float, float]"));
 
     nb::module_ n = m.def_submodule("newton");
-    n.def("mode", [](int family, Block rows, double a, Row w, Block curve, Block work) {
-        newton::Found found = newton::mode(family, rows, a, w, curve, work);
+    n.def("width", &newton::width);
+    n.def("mode", [](int family, Block rows, double a, Row w, Block curve, Block work, Block kept,
+                     Size known) {
+        newton::Found found = newton::mode(family, rows, a, w, curve, work, kept, known);
         return nb::make_tuple(found.F, found.log_det, found.gradient, found.steps);
     }, nb::sig("def mode(family: int, rows: Matrix, a: float, w: Vector, curve: Matrix, "
-               "work: Matrix, /) -> tuple[float, float, float, float]"));
+               "work: Matrix, kept: Matrix, known: int, /) -> tuple[float, float, float, float]"));
 
     nb::module_ p = m.def_submodule("particles");
     p.def("price", &particles::price);

@@ -51,6 +51,8 @@ void bind_gaussian(nb::module_& m) {
 
     nb::module_ k = m.def_submodule("dual");
     k.def("extend_in_time", &dual::extend_in_time);
+    k.def("beyond", &dual::beyond);
+    k.def("multiply", &dual::multiply);
     k.def("pack", &dual::pack);
     k.def("unpack", &dual::unpack);
     k.def("solve", &dual::solve);

@@ -13,6 +13,38 @@ inline void extend_in_time(Block K, Row priors) {
     }
 }
 
+// The largest (K_ij^2 - p_i q_j)/((p_i + a)(q_j + a)), or 0: what no kernel has, p and q its k(x, x).
+// Only of the lower triangle, where that is all that is read of K.
+MULTIVERSIONED inline double beyond(Block K, Row rows, Row columns, double a, bool lower) {
+    double most[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (Size i = 0; i < K.rows; ++i) {
+        const double *__restrict k = K[i].p, *__restrict q = columns.p;
+        double p = rows[i], above = p + a;
+        auto excess = [&](Size j) INLINED { return (k[j] * k[j] - p * q[j]) / (above * (q[j] + a)); };
+        Size j = 0, end = lower ? i + 1 : K.cols;
+        for (; j + 8 <= end; j += 8)
+            for (Size b = 0; b < 8; ++b) most[b] = larger(excess(j + b), most[b]);
+        for (; j < end; ++j) most[0] = larger(excess(j), most[0]);
+    }
+    for (Size b = 1; b < 8; ++b) most[0] = larger(most[0], most[b]);
+    return most[0];
+}
+
+// to <- L z.
+MULTIVERSIONED inline void multiply(Row packed, Block z, Block to) {
+    const double* row = packed.p;
+    for (Size i = 0; i < z.rows; row += ++i)
+        for (Size k = 0; k < z.cols; ++k) {
+            if (z.cols == 1) {
+                to(i, k) = dot(row, z.p, i + 1);
+                continue;
+            }
+            double sum = 0.0;
+            for (Size j = 0; j <= i; ++j) sum += row[j] * z(j, k);
+            to(i, k) = sum;
+        }
+}
+
 // Append the rows [earlier, L] behind the t rows that are there, t the width of `earlier`.
 inline void pack(Row packed, Block earlier, Block L) {
     Size t = earlier.cols, at = t * (t + 1) / 2;

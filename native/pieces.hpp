@@ -9,8 +9,7 @@
 
 namespace noregret::pieces {
 
-// Of a row and of u, without any promise about where they begin.
-typedef double Four __attribute__((vector_size(32), aligned(8)));
+using noregret::Four;  // of a row and of u
 typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));
 INLINE Four& four(double* p) { return *reinterpret_cast<Four*>(p); }
 

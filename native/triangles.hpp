@@ -34,12 +34,6 @@ INLINE void subtract_all(double* to, const double* rows, Size down, Size count, 
     pieces::four(to) = a, pieces::four(to + 4) = b, pieces::four(to + 8) = c, pieces::four(to + 12) = d;
 }
 
-// The sum of eight running sums, in the order of `dot`.
-INLINE double total(Four low, Four high) {
-    Four t = low + high;
-    return (t[0] + t[2]) + (t[1] + t[3]);
-}
-
 // take(c, a'row_c) for rows first to last - 1, with the bits of `dot`.  Four at a time, where n is a multiple of 8:
 // their sums do not wait for each other.
 template <class Take>

@@ -104,6 +104,28 @@ def test_the_running_bound_is_that_of_the_certificate(tmp_path: Path, data: Path
         assert bound[t] == pytest.approx(learner.certificate().bound, rel=1e-9), t
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_tells_the_bound_of_every_row(tmp_path: Path, model: str) -> None:
+    """`--bounds`: after each row the bound of the certificate that a learner has there."""
+    rows = stream().head(24)
+    if MODELS[model].binary:
+        rows = rows.with_columns(y=(pl.col("y") > 0.0).cast(pl.Int64))
+    given = {"kernel": "rbf", "outcome_range": "100"}
+    parameters = {name: given[name] for name in MODELS[model].needs}
+    options = [(f"--{name.replace('_', '-')}", value) for name, value in parameters.items()]
+    more = ["--alone"] if model == "auto" else []
+    data, out = write(rows, tmp_path / "few.csv"), tmp_path / "out.csv"
+    chosen = ("-y", "y", "--features", "a,b", "-m", model, "--bounds", "-q", *more)
+    assert noregret("run", data, *chosen, "--out", out, *itertools.chain(*options)) == 0
+    bounds = pl.read_csv(out)["bound"].to_list()
+    learner = make(model, parameters)
+    for row, bound in zip(rows.iter_rows(named=True), bounds, strict=True):
+        learner.learn_one({"a": row["a"], "b": row["b"]}, row["y"])
+        expected = learner.certificate().bound
+        assert bound == (None if expected is None else pytest.approx(expected, rel=1e-9))
+    assert any(bound is not None for bound in bounds)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if not entry.binary])
 def test_every_model_runs(data: Path, model: str) -> None:

@@ -82,6 +82,18 @@ def test_the_last_bound_of_a_piece_where_none_runs_along() -> None:
     assert played.bound[-1] > 0.0
 
 
+def test_the_bound_of_every_round_where_the_noise_is_learned() -> None:
+    X, y = RNG.normal(size=(6, 2)).tolist(), RNG.uniform(-1, 1, size=6).tolist()
+    player = Player("noise", nr.BayesianRidge(noise_var=None), every_bound=True)
+    found, learner = player.play(piece(X, y)).bound, nr.BayesianRidge(noise_var=None)
+    for x, outcome, bound in zip(X, y, found, strict=True):
+        learner.learn_one(x, outcome)
+        assert bound == pytest.approx(learner.certificate().bound, rel=1e-9)
+    seldom = Player("noise", nr.BayesianRidge(noise_var=None)).play(piece(X, y)).bound
+    assert np.isnan(seldom[:-1]).all()
+    assert seldom[-1] == pytest.approx(found[-1], rel=1e-9)
+
+
 def test_any_learner_may_know_the_bound_of_every_round() -> None:
     """What a learner's `running_bound` says goes to the rows; sums of an earlier run go on."""
 

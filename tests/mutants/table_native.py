@@ -436,6 +436,10 @@ MUTANTS = {
         [
             ("K(i, j) *= priors[j];", "K(i, j) *= priors[i];", "S of the later round"),
             ("K(i, i) += 1.0;", "K(i, i) += 1.0 + 1e-6;", "noise of the wrong size"),
+            ("k[j] * k[j] - p * q[j]", "k[j] - p * q[j]", "values of a kernel that is none"),
+            ("end = lower ? i + 1 : K.cols", "end = lower ? i : 0", "what is not compared"),
+            ("dot(row, z.p, i + 1)", "dot(row, z.p, i)", "outcomes without the diagonal"),
+            ("sum += row[j] * z(j, k);", "sum = row[j] * z(j, k);", "one of several outcomes"),
             ("sine[i] = v / root;", "sine[i] = -v / root;", "a rotation the wrong way"),
             (
                 "v = cosine[k] * v - sine[k] * entry;",
@@ -561,7 +565,9 @@ MUTANTS = {
     "native/arrays.hpp": (
         ("test_native.py", "inputs/test_hostile_rows.py"),
         [
-            ("s[q] += a[k] * b[k];", "s[q] = a[k] * b[k];", "the last entries of a product only"),
+            ("high += few(k);", "high = few(k);", "the last entries of a product only"),
+            ("low += few(k);", "low -= few(k);", "the last entries of a short product"),
+            ("Four t = low + high;", "Four t = low - high;", "half of a sum of the wrong sign"),
             ("p + i * stride,", "p + i * Size(sizeof value),", "strides of the caller's vectors"),
         ],
     ),
@@ -606,7 +612,6 @@ MUTANTS = {
                 "a pivot that is NaN",
             ),
             ("if (!(largest > 0.0)) {", "if (largest < 0.0) {", "a column of zeros"),
-            ("Four t = low + high;", "Four t = low - high;", "half of a sum of the wrong sign"),
             (
                 "c -= s * four(rows + 8)",
                 "c -= s * four(rows + 4)",
@@ -765,8 +770,12 @@ MUTANTS = {
     "native/newton.hpp": (
         BINARY,
         [
-            ("total = 0.5 * a * dot(w, w);", "total = a * dot(w, w);", "twice the prior"),
-            ("        curve(j, j) += a;\n", "", "the prior's curvature"),
+            ("= 0.5 * a * dot(w, w);", "= a * dot(w, w);", "twice the prior"),
+            ("(j == k ? a : 0.0)", "0.0", "the prior's curvature"),
+            ("    kept(n, n) = total;\n", "", "F of the rows before is forgotten"),
+            ("        known = -1;\n", "", "sums of the point before count at the next one"),
+            ("start = known < 0 ? 0 : known;", "start = 0;", "rows that are known count again"),
+            ("add(j, j - j % 4);", "add(j, j);", "pieces begin at the diagonal"),
             (
                 "if (held < F && !last && rate > 1e-15) {",
                 "if (false) {",

@@ -34,6 +34,7 @@ PASSING = frozenset(
         "printed",
         "proofs",
         "append",
+        "bounds",
     )
 )
 """Options that belong to one run: a state file does not remember them."""

@@ -18,7 +18,7 @@ GROUPS = {
         "missing missing_words skip_bad skip_lines sheet text delimiter decimal thousands"
         " date_format encoding names format query max_features max_values"
     ),
-    "Output and state": "out_format append save_every wait",
+    "Output and state": "out_format append bounds save_every wait",
 }
 """Which option stands where; the parameters of the learners come last."""
 REST = "Parameters of the learners (each says whose)"

@@ -74,7 +74,8 @@ How cells are read:
 The output has one row per round: its line (or row), time, y, forecast, low and high (with
 --intervals; of several coverages low_50, high_50, ...), q_0.1, ... (of linear-quantiles, whose
 forecast is the median), std (where the learner has a predictive distribution), loss, and the bound
-on the cumulative loss (where it was worked out).
+on the cumulative loss (of aar, ridge and bayesian-ridge after every row, of the others now and
+then, or after every row with --bounds).
 In CSV, text that a spreadsheet would take for a formula (it begins with = + - @ and is not a
 number) gets a ' in front of it; numbers, Parquet and JSON lines are as they are.
 
@@ -110,6 +111,11 @@ LABELS = "auto-classifier"  # the learner of labels, where none is given
     help="If another run uses --state: wait for its end, or stop.  [default: wait]",
 )
 @append_option
+@click.option(
+    "--bounds",
+    is_flag=True,
+    help="The bound after every row of --out, also of models that tell it now and then; slower.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No table at the end.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Value) -> int:
@@ -128,6 +134,7 @@ def command(ctx: click.Context, /, **options: Value) -> int:
     printed = as_json(options)
     kept, said = keepable(options), spelled(ctx.command, options)
     del options["model"]
+    bounds = options.pop("bounds")
     parameters = settings(model, parameters_of(options))
     intervals = percents(options.pop("intervals"))
     series = series_of(options, model)
@@ -147,4 +154,5 @@ def command(ctx: click.Context, /, **options: Value) -> int:
 
     session = Session(source, encoding, {model: learner}, binary=MODELS[model].binary)
     session.options, session.said = kept, said
+    session.players[0].every_bound = bounds
     return session.run(**options, as_json=printed)

@@ -91,11 +91,8 @@ class RidgeMixture(SafePool):
     def _game(self) -> Game:
         return losses.game("square", self.outcome_range)
 
-    def certificates(self) -> list[Certificate]:
-        """Every statement that applies, those against the best regressor in hindsight first."""
-        with self._lock:
-            state = self._learned()
-            found, mine = state.certificates(), self._every_expert(state)
+    def _statements(self, state: PoolState) -> list[Certificate]:
+        found, mine = state.certificates(), self._every_expert(state)
         chained = [c for c in found if c.name.startswith("the pool")]
         return [*chained, mine, *(c for c in found if c not in chained)]
 

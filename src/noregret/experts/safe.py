@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from noregret.glm.learners import BayesianLogistic, MAPLogistic
 from noregret.inputs.values import as_frame
 from noregret.learner.base import Learner
 from noregret.learner.estimator import Classifier
+from noregret.learner.replay import Replay
 from noregret.learner.saving import revived
 from noregret.losses import Game
 from noregret.sparse import OSLOG
@@ -47,7 +49,14 @@ class SafePool(PoolLearner):
 
     def certificates(self) -> list[Certificate]:
         """Every statement that applies, the one against the best regressor in hindsight first."""
-        return sorted(super().certificates(), key=lambda c: not c.name.startswith("the pool"))
+        with self._lock:
+            return self._statements(self._learned())
+
+    def _statements(self, state: PoolState) -> list[Certificate]:
+        return sorted(state.certificates(), key=lambda c: not c.name.startswith("the pool"))
+
+    def _told(self, replay: Replay) -> Replay:
+        return replace(replay, certificate=self._statements(self._learned())[0])
 
     def certificate(self) -> Certificate:  # type: ignore[override]  # a pool takes no bounds
         """The main certificate: against the best regressor in hindsight."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from noregret._native import layout
 from noregret.budgets import Nystrom, Polynomial, RandomFourier, Taylor, Window
 from noregret.certificates import Audit, Certificate
 from noregret.declare.fields import Mismatch, Part
@@ -126,13 +127,18 @@ class Gaussian(Regressor, OnlineLearner[AnyStream]):
         self._run(X, y, afresh=True, weights=sample_weight, proved=False)
         return self
 
-    def running_bound(self) -> RunningSums:
-        """What works out the bound after every round of the replays to come."""
+    def running_bound(self) -> RunningSums | None:
+        """What works out the bound after every round of the replays to come.
+
+        None where the noise is learned: that bound is known after the last round only.
+        """
         with self._lock:
+            rule = self._rule() if self._state is None else self._state.plan.rule
+            if rule.code == layout.STUDENT:
+                return None
             if self._state is None:
-                return RunningSums(self._rule(), None)
-            stream = self._state
-            return RunningSums(stream.plan.rule, totals(stream.ledger), stream.ends)
+                return RunningSums(rule, None)
+            return RunningSums(rule, totals(self._state.ledger), self._state.ends)
 
     def partial_fit(self, X: Table, y: Outcomes, sample_weight: Outcomes = None) -> Self:
         """Learn all rows, in order, on top of what was learned before.

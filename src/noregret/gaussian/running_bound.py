@@ -42,8 +42,6 @@ class RunningSums:
         """The bound after every round of a replay; None where it is withdrawn."""
         if replay.certificate.bound is None or replay.spread is None or replay.mean is None:
             return None
-        if self.rule.code == layout.STUDENT:  # only after the last round
-            return None
         with np.errstate(all="ignore"):  # what overflows is infinite here and refused elsewhere
             d, e = replay.spread, y - replay.mean
             off, opening = self._off(y)

@@ -243,6 +243,7 @@ class Found(NamedTuple):
     F: float
     log_det: float
     gradient: float
+    kept: Matrix  # the sums there
 
 
 M = TypeVar("M", bound="Mode")
@@ -251,7 +252,18 @@ M = TypeVar("M", bound="Mode")
 class Mode(Posterior):
     """The exact mode of the posterior, by Newton steps on the history: O(t n^2) per round."""
 
-    __slots__ = ("F", "curve", "family", "gradient", "history", "log_det", "precision", "w", "work")
+    __slots__ = (
+        "F",
+        "curve",
+        "family",
+        "gradient",
+        "history",
+        "kept",
+        "log_det",
+        "precision",
+        "w",
+        "work",
+    )
 
     FIELDS: tuple[object, ...] = (
         FAMILY,
@@ -263,7 +275,7 @@ class Mode(Posterior):
         Real("gradient"),
         Real("log_det"),
     )
-    SCRATCH = ("work",)
+    SCRATCH = ("kept", "work")
     FOUND: tuple[str, ...] = ("w", "curve", "F", "gradient", "log_det")
     method = "map"
 
@@ -271,6 +283,7 @@ class Mode(Posterior):
         self.family, self.precision = family, precision
         self.history = History(np.zeros((0, n)))
         self.w, self.curve, self.work = np.zeros(n), np.zeros((n, n)), np.zeros((2, n))
+        self.kept: Matrix | None = None  # sums over the history at w, where they are at hand
         self.F = self.gradient = 0.0
         self.log_det = n * math.log(precision)
 
@@ -292,12 +305,16 @@ class Mode(Posterior):
         h, w, curve = self.history, self.w.copy(), np.empty_like(self.curve)
         h.held[h.count] = row
         rows = h.held[: h.count + 1]
+        if self.kept is None:
+            kept, known = np.empty((self.size + 1, newton.width(self.size))), -1
+        else:
+            kept, known = self.kept.copy(), h.count
         F, log_det, gradient, _ = newton.mode(
-            self.family.code, rows, self.precision, w, curve, self.work
+            self.family.code, rows, self.precision, w, curve, self.work, kept, known
         )
         if not math.isfinite(F + log_det + gradient):
             raise NumericalError(TOO_LARGE)
-        return Found(w, curve, F, log_det, gradient)
+        return Found(w, curve, F, log_det, gradient, kept)
 
     def learn(self, x: Vector, sign: float, book: Matrix, scatter: Matrix) -> float:
         """Learn and book one round, and what it costs less under the new mode."""
@@ -305,7 +322,7 @@ class Mode(Posterior):
         found = self.tried(row)
         loss, before = self.price(row), Mode.price(self, row)
         self.history.append(row)
-        self.w, self.curve, self.F, self.log_det, gradient = found
+        self.w, self.curve, self.F, self.log_det, gradient, self.kept = found
         self.gradient = max(self.gradient, gradient)  # be-the-leader needs every round's mode
         add(book, EXCESS, before - Mode.price(self, row))
         note(book, scatter, x, loss, sign)

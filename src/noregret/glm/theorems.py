@@ -76,7 +76,8 @@ def best(history: History, family: Family, nu2: float) -> float:
     """min F."""
     n, rows = history.size, history.rows
     w, curve, work = np.zeros(n), np.zeros((n, n)), np.zeros((2, n))
-    return newton.mode(family.code, rows, 1.0 / nu2, w, curve, work)[0]
+    kept = np.empty((n + 1, newton.width(n)))
+    return newton.mode(family.code, rows, 1.0 / nu2, w, curve, work, kept, -1)[0]
 
 
 def mode(state: PosteriorState, posterior: Mode) -> list[Certificate]:

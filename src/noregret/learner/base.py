@@ -211,8 +211,13 @@ class OnlineLearner(OneByOne, Stateful[S]):
             if state is None:
                 state, read = self._start_table(X, y)
             self._state, replay = state.replay(read, y, **more)
+            replay = self._told(replay)
         library = library_of(X)
         return replay if library == replay.library else replace(replay, library=library)
+
+    def _told(self, replay: Replay) -> Replay:
+        """What a replay gives back; a child with a main certificate of its own puts it in."""
+        return replay
 
     # What was learned -----------------------------------------------------------------------
 

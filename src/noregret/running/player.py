@@ -79,6 +79,7 @@ class Player:
     certificate: Certificate | None = None
     recording: Recording | None = None  # what a report draws, if one is wanted
     running: RunningBound | None = None  # where the bound of every round is known
+    every_bound: bool = False  # work it out for every round, one by one where it is not known
     baselines: Baselines = field(default_factory=Baselines)  # the naive forecasts of these rounds
     covering: list[Covering] = field(default_factory=list)  # of the intervals, if there are any
     latest: Frame | None = None  # the last row,
@@ -157,7 +158,7 @@ class Player:
             part, said = piece.part(start, stop), played.rows(start, stop)
             if known:
                 self._learn(part, said, reading)
-                each = self.running is not None or _one_by_one(self.learner, part.frame.shape[1])
+                each = self.running is not None or self._one_by_one(part)
                 if stop == T and not piece.edge and not each:
                     played.bound[-1] = math.nan  # where bounds are must not depend on the clock
             else:
@@ -245,7 +246,7 @@ class Player:
         y, complaint = part.y, ""
         if self.binary and not np.isin(y, (0.0, 1.0)).all():
             complaint = f"the outcome {y[0]:g} is neither 0 nor 1"
-        elif len(y) == 1 or not _one_by_one(self.learner, part.frame.shape[1]):
+        elif len(y) == 1 or not self._one_by_one(part):
             try:
                 said.fill(self.replay(self._table(part), y))
             except (InputError, NumericalError) as refused:  # the learner is as it was
@@ -260,6 +261,12 @@ class Player:
             raise SourceError(f"row {part.places[0]}: {complaint}")
         else:
             reading.skip(int(part.places[0]), complaint)
+
+    def _one_by_one(self, part: Piece) -> bool:
+        """Whether rows are learned one at a time: for their bounds, or since cuts would show."""
+        if self.every_bound and (self.running or _running_bound(self.learner)) is None:
+            return True
+        return _cuts_show(self.learner, part.frame.shape[1])
 
     def _table(self, part: Piece) -> Table:
         """The rows as the learner takes them: a Forecaster with their times."""
@@ -354,7 +361,7 @@ def _running_bound(learner: Playable) -> RunningBound | None:
     return found
 
 
-def _one_by_one(learner: Playable, width: int) -> bool:
+def _cuts_show(learner: Playable, width: int) -> bool:
     """Whether where a replay is cut shows in the last bits of its forecasts."""
     if any(getattr(given(learner), name, None) is not None for name in ("kernel", "budget")):
         return True

@@ -113,6 +113,7 @@ def check_replay_is_the_loop(learner: Subject) -> None:
     assert_allclose(replay.forecast, forecasts, rtol=1e-10, atol=1e-12)
     assert_allclose(many.predict(X), one.predict(X), rtol=1e-10, atol=1e-12)
     assert replay.certificate.rounds == len(X)
+    assert replay.certificate == many.certificate()
     assert many.n_samples_seen_ == one.n_samples_seen_ == len(X)
 
 

@@ -32,7 +32,6 @@ __all__ = ["DualCore"]
 
 EPS = float(np.finfo(np.float64).eps)
 CLAMPED = 1e3 * EPS  # times t: what rounding may take a residual below 0
-STRIPE = 256  # rows of a kernel matrix that are compared at a time
 FIRST = 64  # rows that a new core has room for
 
 
@@ -162,7 +161,7 @@ class DualCore:
             peak, excess = self.kernel.itself(x), 0.0
             if t:
                 column = self.kernel.column(self.inputs, x)
-                excess = self._beyond(column[:, None], self._peaks[:t, None], np.array([peak]))
+                excess = self._beyond(column[:, None], self._peaks[:t], np.array([peak]))
                 l = self._priors[:t] * column
                 ops.solve(self._packed, l)
             d = self._spread(self.prior * peak, float(l @ l))
@@ -175,11 +174,11 @@ class DualCore:
         self.peak, self.excess = peak, excess
         return look
 
-    def _beyond(self, K: Matrix, rows: Matrix, columns: Vector) -> float:
+    def _beyond(self, K: Matrix, rows: Vector, columns: Vector, *, lower: bool = False) -> float:
         """The largest k(x, z)^2 - k(x, x) k(z, z), in units of what rounding may do."""
-        a, steps = self.prior_precision, CLAMPED * (self.size + len(columns))
-        allowed = steps * (rows + a) * (columns + a)
-        return float(np.max((K * K - rows * columns) / allowed, initial=0.0))
+        K, a = np.require(K, requirements=["C", "W"]), self.prior_precision
+        found = ops.beyond(K, rows, columns, a, lower)
+        return found / (CLAMPED * (self.size + len(columns)))
 
     def _spread(self, itself: float, explained: float) -> float:
         """1 + what k(x, x) has beyond the inputs so far; less than nothing is refused."""
@@ -265,10 +264,7 @@ class DualCore:
         if self.kernel.lends() or not (G.flags.c_contiguous and G.flags.writeable):
             G = G.copy()
         peaks = np.diagonal(G).copy()
-        excess = max(
-            self._beyond(G[i : i + STRIPE], peaks[i : i + STRIPE, None], peaks)
-            for i in range(0, T, STRIPE)
-        )
+        excess = self._beyond(G, peaks, peaks, lower=True)
         ops.extend_in_time(G, priors[:T])  # lower triangle: I + S_min(i,j) k(x_i, x_j)
         if not (np.isfinite(priors).all() and np.isfinite(np.diagonal(G)).all()):
             raise _too_large()
@@ -276,7 +272,7 @@ class DualCore:
         known = np.zeros_like(ys)
         if t:
             K = self.kernel.cross(self.inputs, xs)
-            excess = max(excess, self._beyond(K, self._peaks[:t, None], peaks))
+            excess = max(excess, self._beyond(K, self._peaks[:t], peaks))
             W = solve_lower(self._full(), K * self._priors[:t, None])
             earlier = np.ascontiguousarray(W.T)
             G -= earlier @ W
@@ -334,10 +330,9 @@ class DualCore:
         """|L|^2, the pivots L_tt, z and y = L z; no more memory than z takes."""
         t = self.size
         packed, z, _ = self.rows()
-        ends = np.cumsum(np.arange(1, t + 1)).tolist()
-        rows = (packed[end - i : end] @ z[:i] for i, end in enumerate(ends, 1))
-        y = np.array(list(rows)).reshape(z.shape)
-        return float(packed @ packed), packed[np.array(ends, dtype=np.int64) - 1], z, y
+        y = np.empty_like(z)
+        ops.multiply(packed, z, y)
+        return float(packed @ packed), packed[np.cumsum(np.arange(1, t + 1)) - 1], z, y
 
     def fresh(self) -> Matrix:
         """Kbar of the inputs kept, from kernel values worked out anew."""
