@@ -126,6 +126,21 @@ def test_every_model_tells_the_bound_of_every_row(tmp_path: Path, model: str) ->
     assert any(bound is not None for bound in bounds)
 
 
+@pytest.mark.parametrize("horizon", [1, 3])
+def test_the_default_tells_the_bound_of_every_row_when_asked(tmp_path: Path, horizon: int) -> None:
+    data, out = write(stream().head(40), tmp_path / "few.csv"), tmp_path / "out.csv"
+    chosen = ("run", data, "-y", "y", "-m", "auto", "--horizon", horizon, "-q", "--out", out)
+    assert noregret(*chosen) == 0
+    assert "bound" not in pl.read_csv(out).columns
+    plain = pl.read_csv(out)
+    assert noregret(*chosen, "--bounds") == 0
+    found = pl.read_csv(out)
+    assert found.drop("bound").equals(plain)
+    known = found.filter(pl.col("bound").is_not_null())
+    assert len(known) > 30
+    assert (known["loss"].cum_sum() <= known["bound"] * (1.0 + 1e-12)).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [name for name, entry in MODELS.items() if not entry.binary])
 def test_every_model_runs(data: Path, model: str) -> None:

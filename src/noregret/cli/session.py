@@ -328,6 +328,8 @@ class Session:
         columns["y"] = piece.y
         if len(played) == 1:
             names = SERIES if self.encoding.series else COLUMNS
+            if self.players[0].every_bound and "bound" not in names:
+                names = (*names, "bound")
             said = {name: getattr(played[0], name) for name in names}
             ends = self._ends(self.players[0], played[0])
             for level, column in zip(self.players[0].levels, played[0].quantiles.T):
