@@ -553,6 +553,27 @@ def test_what_is_hardly_no_kernel_is_refused(beyond: float, a: float) -> None:
         nr.Ridge(a, kernel=kernel).replay([[0.0], [1.0]], [1.0, 1.0])
 
 
+@pytest.mark.parametrize("cut", [0, 1, 4])
+def test_what_no_kernel_says_withdraws_the_bound_even_where_pivots_are_well(cut: int) -> None:
+    """k(x, z)^2 > k(x, x) k(z, z) at one pair, the last: round by round, at once, or on top."""
+
+    def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        K = np.exp(-((X - Z.T) ** 2))
+        return np.where(np.abs(X - Z.T) == 4.0, 1.2, K)
+
+    X, y = np.arange(5.0)[:, None], np.ones(5)
+    for last, holds in ((4.0, None), (4.5, True)):
+        X[4] = last
+        learner = nr.Ridge(50.0, kernel=kernel)
+        if cut:
+            learner.replay(X[:cut], y[:cut])
+            learner.replay(X[cut:], y[cut:])
+        else:
+            for x, outcome in zip(X, y):
+                learner.learn_one(x, outcome)
+        assert learner.certificate().holds is holds, last
+
+
 def test_a_kernel_look_is_for_one_round_only() -> None:
     learner, x = nr.Ridge(1.0, kernel=RBF(1.0)), np.array([1.0])
     for t in range(1, 4):
