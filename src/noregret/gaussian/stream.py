@@ -168,7 +168,7 @@ class GaussianStream:
         forecasts, losses = np.empty(ys.shape), np.empty(len(ys))
         rounds.book_rows(self.ledger, work, xs, ys, track.mean, track.root, forecasts, losses)
         with np.errstate(over="ignore"):  # a spread beyond float64 is infinite, its root is not
-            spread = track.root * track.root
+            spread = np.multiply(track.root, track.root, out=track.root)  # nobody reads it again
         main = self._main() if proved else None
         return Replay(self.flat(forecasts), self.flat(track.mean), spread, losses, main)  # type: ignore[arg-type]  # see above
 
