@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from test_logistic import KINDS, stream
 
 import noregret as nr
+from noregret import snapshot
 from noregret.reference import logistic as twin
 
 T = 60
@@ -29,6 +30,23 @@ PROBLEMS = [
 def exact(n: int, kind: str, prior_var: float, seed: int) -> float:
     X, signs = stream(kind, n, T, seed)
     return -twin.log_evidence(X, signs, prior_var, POINTS[n])
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 7, 8, 13])
+@pytest.mark.parametrize("method", ["map", "tierney-kadane"])
+def test_sums_at_the_last_mode_go_on_with_the_bits_of_sums_begun_anew(n: int, method: str) -> None:
+    """A learner from a file has no such sums at hand: it adds up all rounds at each mode."""
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(40, n)), rng.integers(0, 2, size=40)
+    make = nr.MAPLogistic if method == "map" else partial(nr.BayesianLogistic, method=method)
+    one, other = make(prior_var=4.0), make(prior_var=4.0)
+    for x, label in zip(X, y.tolist()):
+        one.learn_one(x, label)
+        other.learn_one(x, label)
+        other = snapshot.from_bytes(other.to_bytes())
+        assert one.predict_one(x) == other.predict_one(x)
+        assert one.coef_.tolist() == other.coef_.tolist()
+    assert one.to_bytes() == other.to_bytes()
 
 
 def excess(learner: Any, n: int, kind: str, prior_var: float, seed: int) -> float:
