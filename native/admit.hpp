@@ -46,25 +46,42 @@ INLINE double norm(Row x, double peak) {
     return peak * std::sqrt(total);
 }
 
+// The bits of a number; of numbers >= 0 the larger one has the larger bits, and NaN the largest.
+INLINE std::uint64_t bits(double value) {
+    std::uint64_t found;
+    std::memcpy(&found, &value, sizeof found);
+    return found;
+}
+
 // Put x into work[X], behind the constant feature if any; keep a look that is already there.
+// N is how many features there are with it, where that is known; else 0.
+template <Size N = 0>
 INLINE int admit(const Block& work, Row x, Size n) {
     using namespace layout;
     Row at = work[AT];
     if (at[CLOSED] == 1.0) return BUSY;
     Size offset = Size(at[OFFSET]);
-    double ceiling = at[CEILING];
     if (x.n + offset != n) return WIDTH;
-    double* row = work[X].p;
-    Size far = 0, other = 0;  // counted: no number waits for the one before it
-    for (Size k = 0; k < x.n; ++k) {
-        far += !(std::fabs(x[k]) <= ceiling);  // NaN too
-        other += row[offset + k] != x[k];
-    }
-    if (far) return LIMIT;
+    double* row = work[X].p + offset;
+    std::uint64_t largest = 0, other = 0;
+    auto compare = [&](Size k) INLINED {
+        std::uint64_t b = bits(x[k]), size = b << 1;
+        largest = size > largest ? size : largest;
+        other |= b ^ bits(row[k]);
+    };
+    auto copy = [&](Size k) INLINED { row[k] = x[k]; };
+    auto each = [&](auto f) INLINED {
+        if (N > 0 && offset == 0)
+            for (Size k = 0; k < N; ++k) f(k);
+        else
+            for (Size k = 0; k < x.n; ++k) f(k);
+    };
+    each(compare);
+    if (largest > bits(at[CEILING]) << 1) return LIMIT;  // NaN too
     if (!other && at[FRESH] == 1.0) return OK;
     at[FRESH] = 0.0;
-    for (Size k = 0; k < offset; ++k) row[k] = 1.0;
-    for (Size k = 0; k < x.n; ++k) row[offset + k] = x[k];
+    if (offset) row[-1] = 1.0;
+    each(copy);
     return OK;
 }
 

@@ -93,7 +93,7 @@ INLINE void before_round(const Block& factor, const Block& work, const Block& le
 }
 
 // The same before many rounds: the state as it is now, and the marks that they will leave.
-inline void before_rows(Block factor, Block ledger, double loose, Block xs, Block ys) {
+MULTIVERSIONED inline void before_rows(Block factor, Block ledger, double loose, Block xs, Block ys) {
     double room[4] = {ledger(ENERGY, 0), ledger(ENERGY, 1), ledger(PROBE, 0), ledger(PROBE, 1)};
     Block held{room, 2, 2};
     bool audited = false;

@@ -10,7 +10,7 @@ namespace nb = nanobind;
 namespace noregret {
 
 // A Gaussian learner of one outcome.
-class GaussianRounds : public Rounds {
+class GaussianRounds final : public Rounds {
   public:
     GaussianRounds(Reader& reader, nb::object factor, nb::object work, nb::object ledger,
                    bool alone)
@@ -20,7 +20,7 @@ class GaussianRounds : public Rounds {
 
     double look(PyObject* x) override {
         Row row;
-        return held_.reader.read(x, row) ? look_row(row) : NaN;
+        return held_.reader.view(x, row) ? look_row(row) : NaN;
     }
 
     double look_row(Row x) override { return rounds::predict(factor_, work_, x); }
@@ -45,7 +45,7 @@ class GaussianRounds : public Rounds {
     bool learn_pair(PyObject* x, PyObject* y) override {  // as above, without a forecast
         Row row;
         double value;
-        return alone_ && outcome(y, value) && held_.reader.read(x, row) &&
+        return alone_ && outcome(y, value) && held_.reader.view(x, row) &&
                rounds::learn(factor_, work_, ledger_, row, value) == layout::OK;
     }
 
@@ -56,7 +56,7 @@ class GaussianRounds : public Rounds {
 };
 
 // A binary learner without a history (margin.hpp), of labels 0 and 1.
-class MarginRounds : public Rounds {
+class MarginRounds final : public Rounds {
   public:
     MarginRounds(Reader& reader, int kind, int family, double bound, nb::object factor,
                  nb::object work, nb::object book, nb::object scatter)
@@ -66,7 +66,7 @@ class MarginRounds : public Rounds {
 
     double look(PyObject* x) override {
         Row row;
-        if (!held_.reader.read(x, row)) return NaN;
+        if (!held_.reader.view(x, row)) return NaN;
         return margin::predict(kind_, family_, factor_, work_, row, layout::EXACT_INTEGER);
     }
 
@@ -82,7 +82,7 @@ class MarginRounds : public Rounds {
     bool learn_pair(PyObject* x, PyObject* y) override {  // as always, without a forecast
         Row row;
         double value;
-        if (!outcome(y, value) || !held_.reader.read(x, row) ||
+        if (!outcome(y, value) || !held_.reader.view(x, row) ||
             margin::admit_and_look(factor_, work_, row, layout::EXACT_INTEGER) != layout::OK ||
             !takes(value))
             return false;
@@ -114,7 +114,7 @@ class MarginRounds : public Rounds {
 };
 
 // OSLOG with one pass per round; a round that needs NumPy's eigenvectors needs a closer look.
-class SparseRounds : public Rounds {
+class SparseRounds final : public Rounds {
   public:
     SparseRounds(Reader& reader, nb::object block, nb::object book)
         : held_(reader, block, book), block_(array<Block>(block, "block")),

@@ -23,6 +23,38 @@ INLINE void tally(const Block& book, Size row, double term) {
     book(row, 1) += (held - (total - added)) + (term - added);
 }
 
+// Four rows side by side: their sums and compensations, in the order 0, 2, 1, 3, which takes the
+// fewest moves from and to pairs of (sum, compensation).
+struct Sums {
+    typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));
+    Four sum, lost;
+    double* p[4];
+
+    INLINE Sums(const Block& book, Size a, Size b, Size c, Size d)
+        : p{&book(a, 0), &book(b, 0), &book(c, 0), &book(d, 0)} {
+        Four low = {p[0][0], p[0][1], p[1][0], p[1][1]};
+        Four high = {p[2][0], p[2][1], p[3][0], p[3][1]};
+        sum = Four{low[0], high[0], low[2], high[2]}, lost = Four{low[1], high[1], low[3], high[3]};
+    }
+
+    // A term for each, as `add` does where `adds`, as `tally` does elsewhere: the same where a sum
+    // is finite.
+    INLINE void take(double a, double b, double c, double d, Mask adds) {
+        Four term = {a, c, b, d}, total = sum + term, added = total - sum;
+        lost += (sum - (total - added)) + (term - added);
+        Mask finite = (total - total) == Four{};
+        lost = reinterpret_cast<Four>(reinterpret_cast<Mask>(lost) & (finite | ~adds));
+        sum = total;
+    }
+
+    INLINE void put_back() const {
+        Four low = {sum[0], lost[0], sum[2], lost[2]}, high = {sum[1], lost[1], sum[3], lost[3]};
+        p[0][0] = low[0], p[0][1] = low[1], p[1][0] = low[2], p[1][1] = low[3];
+        p[2][0] = high[0], p[2][1] = high[1], p[3][0] = high[2], p[3][1] = high[3];
+    }
+};
+constexpr Sums::Mask ALL = {-1, -1, -1, -1}, FIRST = {-1, 0, 0, 0};
+
 // What was booked of the state counts less from now on, as the state does: with R and z times
 // sqrt(gam), |Rr|^2 and (Rr)'z are gam times what they were, and |z|^2 loses (1 - gam)|z|^2.
 INLINE void fade(const Block& ledger, double gam) {
@@ -56,14 +88,13 @@ INLINE void post(const Block& ledger, const Block& work, double loss, double squ
     }
     if (opens) ledger(LIGHT, 1) = charge;
     if (hinted) hint::learn(work, outcomes, opens);
-    // In the order of the rows, for vectors; many rounds at once have their fit booked together.
-    const double terms[] = {loss,     square, fit,    weighted, 2.0 * std::log(beta),
-                            leverage, charge, relief, at[NORM] * at[NORM]};
-    static_assert(LOSS == 0 && FIT == 2 && LOGDET == 4 && RELIEF == 7 && NORMS == 8);
-    for (Size row = 0; row <= NORMS; ++row) add(ledger, row, terms[row]);
-    tally(ledger, ENERGY, energy);
-    tally(ledger, PROBE, seen * seen);
-    tally(ledger, CROSS, seen * cross);
+    // Many rounds at once have their fit booked together.
+    Sums paid(ledger, LOSS, SQUARE, FIT, WEIGHTED), price(ledger, LOGDET, LEVERAGE, CHARGE, RELIEF);
+    Sums sizes(ledger, NORMS, ENERGY, PROBE, CROSS);
+    paid.take(loss, square, fit, weighted, ALL);
+    price.take(2.0 * std::log(beta), leverage, charge, relief, ALL);
+    sizes.take(at[NORM] * at[NORM], energy, seen * seen, seen * cross, FIRST);
+    paid.put_back(), price.put_back(), sizes.put_back();
     ledger(WIDEST, 0) = larger(ledger(WIDEST, 0), at[PEAK]);
     ledger(LONGEST, 0) = larger(ledger(LONGEST, 0), at[NORM]);
     ledger(ROUNDS, 0) += 1.0;

@@ -11,11 +11,13 @@
 #pragma once
 
 #include "admit.hpp"
-#include "pieces.hpp"
+#include "panels.hpp"
 
 namespace noregret::primal {
 
 using namespace layout;
+using panels::SIDE;
+using pieces::four;
 
 // u <- u - v row: one row of the forward substitution.
 INLINE void eliminate(double* __restrict u, const double* __restrict row, double v, Size n) {
@@ -32,21 +34,36 @@ INLINE void rotate(double* __restrict row, double* __restrict u, double keep, do
     }
 }
 
-// Solve R'v = x by forward substitution, row by row; mean = v'z, root = sqrt(1 + |v|^2).
+// Solve R'v = x by forward substitution, by panels; mean = v'z, root = sqrt(1 + |v|^2).
 MULTIVERSIONED inline int look(const Block& factor, const Block& work) {
     Size n = factor.rows, m = factor.cols - n, lead = pieces::lead(n + m);
     Row v = work[V], mean = work[MEAN], at = work[AT], u = work[U], x = work[X];
     at[FRESH] = 0.0;
     for (Size k = 0; k < n; ++k) u[k] = x[k];
     for (Size k = 0; k < m; ++k) u[n + k] = 0.0;  // the substitution takes v'z from it
-    double square = 1.0, ui = u[0];
-    for (Size i = 0; i < n; ++i) {
-        double* row = factor[i].p;
-        double vi = ui * (1.0 / row[i]);  // the division does not wait for the rows above
-        v[i] = vi;
-        ui = u[i + 1] - vi * row[i + 1];  // what the next row waits for
-        work(GROWN, i) = square += vi * vi;
-        if (vi != 0.0) pieces::eliminate(u.p, row, vi, i, n + m, lead);
+    double square = 1.0;
+    if (panels::narrow(n, n + m)) {
+        for (Size i = 0; i < n; ++i) {
+            double *row = factor[i].p, vi = u[i] * (1.0 / row[i]);
+            v[i] = vi;
+            work(GROWN, i) = square += vi * vi;
+            if (vi != 0.0) pieces::eliminate(u.p, row, vi, i, n + m, lead);
+        }
+    } else {
+        Four corner = four(u.p);  // of u: what the next rows wait for
+        panels::each(n, n + m, [&](Size i, Size right, auto ROWS) INLINED {
+            panels::Rows<ROWS> rows(factor[i].p, n + m);
+            panels::Solved<ROWS> solved(rows, corner, square, i);
+            four(&v[i]) = solved.v, four(&work(GROWN, i)) = solved.square;  // beyond n: not read
+            square = solved.square[3];
+            if (ROWS < SIDE && right - i == SIDE) four(&u[i]) = solved.left;  // z is in it
+            if (right == n + m) return;
+            corner = four(&u[right]);
+            if (panels::empty(solved.v)) return;
+            four(&u[right]) = corner = panels::eliminated(rows, u.p, solved.v, right);
+            for (Size k = right + SIDE; k < n + m; k += SIDE)
+                four(&u[k]) = panels::eliminated(rows, u.p, solved.v, k);
+        });
     }
     double beta = square < SAFE * SAFE ? std::sqrt(square) : length(v.first(n));
     for (Size k = 0; k < m; ++k) mean[k] = 0.0 - u[n + k];
@@ -87,11 +104,29 @@ MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
     }
     for (Size i = 0; i < n; ++i) shrunk[i] = 1.0 / grown[i];
     double beta = 1.0, before = 1.0;  // beta_{i-1} and its inverse
-    for (Size i = 0; i < n; ++i) {
+    auto by_row = [&](Size i) INLINED {
         double vi = v[i], keep = beta * shrunk[i], take = vi * before * shrunk[i];
-        if (vi == 0.0) continue;
+        if (vi == 0.0) return;
         pieces::rotate(factor[i].p, u.p, keep, take, vi, i, n + m, lead);
         beta = grown[i], before = shrunk[i];
+    };
+    if (panels::narrow(n, n + m)) {
+        for (Size i = 0; i < n; ++i) by_row(i);
+    } else {
+        panels::each(n, n + m, [&](Size i, Size right, auto ROWS) INLINED {
+            if (!panels::full<ROWS>(four(&v[i]))) {
+                for (Size j = 0; j < ROWS; ++j) by_row(i + j);
+                return;
+            }
+            panels::Turns turns(four(&v[i]), four(&grown[i]), four(&shrunk[i]), beta, before);
+            panels::Rows<ROWS> rows(factor[i].p, n + m);
+            if (right - i == SIDE)
+                panels::rotate(rows, u.p, turns, i);
+            else
+                panels::rotate_first(rows, u.p, turns);
+            panels::rotate_right(rows, u.p, turns, right, n + m);
+            beta = grown[i + ROWS - 1], before = shrunk[i + ROWS - 1];
+        });
     }
     work(AT, FRESH) = 0.0;
     double left = 0.0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "audit.hpp"
+#include "columns.hpp"
 #include "drift.hpp"
 #include "fading.hpp"
 #include "primal.hpp"
@@ -28,7 +29,7 @@ INLINE int look(const Block& factor, const Block& work) {
 template <Size N = 0>
 INLINE int admit_and_look(const Block& factor, const Block& work, Row x) {
     Size n = factor.rows < factor.cols ? factor.rows : factor.cols;
-    int status = admit(work, x, n);
+    int status = admit<N>(work, x, n);
     if (status == OK && work(AT, FRESH) == 0.0) status = look<N>(factor, work);
     return status;
 }
@@ -144,18 +145,23 @@ MULTIVERSIONED inline void book_rows(const Block& ledger, const Block& work, Blo
     Block shape{nullptr, xs.cols, xs.cols + ys.cols};
     small::known(shape, work, [&](const Block& shape, const Block& work, auto N) INLINED {
         Size n = shape.rows, m = shape.cols - n;
-        for (Size t = 0; t < ys.rows; ++t) {
+        auto measure = [&](Size t, double& widest, double& length, double& seen) INLINED {
             Row x{xs.p + t * n, n};
-            double widest = peak(x);
-            work(AT, PEAK) = widest;
-            work(AT, NORM) = norm(x, widest);
+            widest = peak(x), length = norm(x, widest), seen = probed(x);
+        };
+        if (columns::fits(ledger, work))
+            return columns::book(ledger, work, ys.p, means.p, roots.p, ys.rows, forecasts.p,
+                                 losses.p, measure);
+        for (Size t = 0; t < ys.rows; ++t) {
+            double seen;
+            measure(t, work(AT, PEAK), work(AT, NORM), seen);
             work(AT, ROOT) = roots[t];
             for (Size k = 0; k < m; ++k) {
                 work(MEAN, k) = means(t, k);
                 work(Y, k) = ys(t, k);
                 forecasts(t, k) = rules::forecast(work, k);
             }
-            losses[t] = book(alike<N>(ledger), work, 0.0, probed(x));
+            losses[t] = book(alike<N>(ledger), work, 0.0, seen);
         }
     });
     work(AT, FRESH) = 0.0;

@@ -108,6 +108,19 @@ class Reader {
         return true;
     }
 
+    // The same without gaps, where the caller has it if it has none: to be read, while x is there.
+    INLINE bool view(PyObject* x, Row& row) {
+        if (!slots_.is_valid() && PyArray_CheckExact(x)) {
+            auto* array = reinterpret_cast<PyArrayObject*>(x);
+            if (PyArray_NDIM(array) == 1 && PyArray_DIM(array, 0) == n_ &&
+                PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISCARRAY_RO(array)) {
+                row = {static_cast<double*>(PyArray_DATA(array)), n_};
+                return true;
+            }
+        }
+        return read(x, row);
+    }
+
     // Whether a row that was read lies in the buffer, and not where the caller has it.
     bool buffered(const Strided& row) const {
         return row.p == reinterpret_cast<const char*>(buffer_.data());

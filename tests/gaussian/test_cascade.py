@@ -1,7 +1,8 @@
-"""Many rounds of fixed experts, four rows at a time: the bits of one round after another."""
+"""Fixed experts, by panels and many rounds at a time: the bits of one rotation after another."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from noregret.errors import NumericalError
 from noregret.gaussian.cores import PrimalCore
 
-WIDTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 20, 45, 60]
+WIDTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 18, 20, 23, 45, 60]
 
 
 def round_by_round(core: PrimalCore, X: np.ndarray, Y: np.ndarray) -> tuple[Any, ...]:
@@ -23,7 +24,43 @@ def round_by_round(core: PrimalCore, X: np.ndarray, Y: np.ndarray) -> tuple[Any,
     return np.array(means), np.array(roots), left
 
 
-@pytest.mark.parametrize("m", [1, 3])
+def by_hand(R: list[list[float]], x: list[float], y: list[float]) -> tuple[list[float], float]:
+    """The rotations as native/primal.hpp has them above its code, number by number."""
+    n, m = len(x), len(y)
+    u, mean, square, beta = [*x, *y], [0.0] * m, 1.0, 1.0
+    for i, row in enumerate(R):
+        v = u[i] * (1.0 / row[i])
+        square += v * v
+        if v == 0.0:
+            continue
+        grown = math.sqrt(square)
+        keep, take = beta * (1.0 / grown), v * (1.0 / beta) * (1.0 / grown)
+        mean = [mean[k] + v * row[n + k] for k in range(m)]
+        for k in range(i, n + m):
+            r, a = row[k], u[k]
+            row[k], u[k] = keep * r + take * a, a - v * r
+        u[i], beta = 0.0, grown
+    return mean, beta
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("n", WIDTHS)
+def test_the_bits_of_one_number_after_another(n: int, m: int) -> None:
+    rng = np.random.default_rng(1000 * m + n)
+    X, Y = rng.standard_normal((11, n)), rng.standard_normal((11, m))
+    X[3:6][rng.random((3, n)) < 0.7] = 0.0
+    X[6, : n // 2] = 0.0  # panels without anything to do
+    core = PrimalCore(0.5, n, m)
+    R = core.factor.tolist()
+    means, roots, _ = round_by_round(core, X, Y)
+    for t, (x, y) in enumerate(zip(X.tolist(), Y.tolist())):
+        mean, root = by_hand(R, x, y)
+        assert mean == means[t].tolist()
+        assert root == roots[t]
+    assert core.factor.tolist() == R
+
+
+@pytest.mark.parametrize("m", [1, 3, 4, 5])
 @pytest.mark.parametrize("n", WIDTHS)
 @pytest.mark.parametrize("rounds", [1, 2, 3, 4, 5, 8, 17])
 def test_the_same_bits(n: int, m: int, rounds: int) -> None:
@@ -40,12 +77,13 @@ def test_the_same_bits(n: int, m: int, rounds: int) -> None:
     assert not np.tril(many.factor[:, :n], -1).any()
 
 
+@pytest.mark.parametrize("n", [6, 21])
 @pytest.mark.parametrize("size", [1e150, 1e200, 1e250])
-def test_the_same_bits_where_squares_overflow(size: float) -> None:
-    X = size * np.random.default_rng(0).standard_normal((9, 6))
+def test_the_same_bits_where_squares_overflow(size: float, n: int) -> None:
+    X = size * np.random.default_rng(0).standard_normal((9, n))
     X[2] = 0.0
     Y = np.ones((9, 1))
-    one, many = PrimalCore(1.0, 6, 1), PrimalCore(1.0, 6, 1)
+    one, many = PrimalCore(1.0, n, 1), PrimalCore(1.0, n, 1)
     means, roots, _ = round_by_round(one, X, Y)
     track = many.replay(X, Y)
     assert np.isfinite(roots).all()
@@ -54,10 +92,11 @@ def test_the_same_bits_where_squares_overflow(size: float) -> None:
     assert many.factor.tobytes() == one.factor.tobytes()
 
 
+@pytest.mark.parametrize("n", [4, 9])
 @pytest.mark.parametrize("bad", range(6))
-def test_the_first_row_that_overflows_is_named(bad: int) -> None:
-    core = PrimalCore(1e-300, 4, 1)
-    X = 1e-140 * np.random.default_rng(1).standard_normal((6, 4))
+def test_the_first_row_that_overflows_is_named(bad: int, n: int) -> None:
+    core = PrimalCore(1e-300, n, 1)
+    X = 1e-140 * np.random.default_rng(1).standard_normal((6, n))
     X[bad] = 1e200
     before = core.factor.tobytes()
     with pytest.raises(NumericalError, match=f"row {bad}:"):
