@@ -1,8 +1,8 @@
 // Many rounds of fixed experts: rows of data go down the triangle [R z] four rows of R at a time.
 //
-// A row of data that stands at a panel of R needs what the row before it has left there, and no more
-// of it.  So each follows one panel behind the one before, and none waits for another.  Every number
-// comes from the operations of primal.hpp in their order: the same bits as round by round.
+// A row of data that stands at a panel of R needs what the row before it has left there, and no
+// more of it.  So each follows one panel behind the one before, and none waits for another.  Every
+// number comes from the operations of primal.hpp in their order: the same bits as round by round.
 #pragma once
 
 #include "primal.hpp"

@@ -35,7 +35,7 @@ INLINE void judge(int rule, double level, const double* y, const double* mean, c
         for (Size t = 0; t < count; ++t) loss[t] = rules::log_loss(level, mean[t], root[t], y[t]);
 }
 
-// Book T rounds; measure(t, peak, norm, seen) tells |x|_inf, |x|_2 and r'x of each.
+// Book T rounds; measure(start, count, peak, norm, seen) tells |x|_inf, |x|_2 and r'x of some.
 template <class Measure>
 INLINE void book(const Block& ledger, const Block& work, const double* ys, const double* means,
                  const double* roots, Size T, double* forecasts, double* losses,
@@ -49,7 +49,7 @@ INLINE void book(const Block& ledger, const Block& work, const double* ys, const
         Size count = T - start < LENGTH ? T - start : LENGTH;
         const double *y = ys + start, *mean = means + start, *root = roots + start;
         double* loss = losses + start;
-        for (Size t = 0; t < count; ++t) measure(start + t, peak[t], norm[t], seen[t]);
+        measure(start, count, peak, norm, seen);
         judge(int(work(AT, RULE)), work(AT, LEVEL), y, mean, root, count, forecasts + start, square,
               loss);
         for (Size t = 0; t < count; ++t) logdet[t] = 2.0 * std::log(root[t]);

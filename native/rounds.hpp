@@ -140,30 +140,35 @@ inline int learn_any(const Block& factor, const Block& work, const Block& ledger
 // Book the rounds that a core has replayed; fill in forecasts and losses.
 //
 // The fit comes from the core for all rounds together and is booked apart.
-MULTIVERSIONED inline void book_rows(const Block& ledger, const Block& work, Block xs, Block ys, Block means, Row roots,
-                                     Block forecasts, Row losses) {
-    Block shape{nullptr, xs.cols, xs.cols + ys.cols};
-    small::known(shape, work, [&](const Block& shape, const Block& work, auto N) INLINED {
-        Size n = shape.rows, m = shape.cols - n;
-        auto measure = [&](Size t, double& widest, double& length, double& seen) INLINED {
-            Row x{xs.p + t * n, n};
-            widest = peak(x), length = norm(x, widest), seen = probed(x);
-        };
-        if (columns::fits(ledger, work))
-            return columns::book(ledger, work, ys.p, means.p, roots.p, ys.rows, forecasts.p,
-                                 losses.p, measure);
+MULTIVERSIONED inline void book_rows(const Block& ledger, const Block& work, Block xs, Block ys,
+                                     Block means, Row roots, Block forecasts, Row losses) {
+    Size n = xs.cols, m = ys.cols;
+    auto measure = [&](Size start, Size count, double* widest, double* length,
+                       double* seen) INLINED {
+        Block any{nullptr, n, n + m};
+        small::known(any, work, [&](const Block& shape, const Block&, auto) INLINED {
+            for (Size t = 0; t < count; ++t) {
+                Row x{xs.p + (start + t) * shape.rows, shape.rows};
+                widest[t] = peak(x), length[t] = norm(x, widest[t]), seen[t] = probed(x);
+            }
+        });
+    };
+    if (columns::fits(ledger, work)) {
+        columns::book(ledger, work, ys.p, means.p, roots.p, ys.rows, forecasts.p, losses.p,
+                      measure);
+    } else {
         for (Size t = 0; t < ys.rows; ++t) {
             double seen;
-            measure(t, work(AT, PEAK), work(AT, NORM), seen);
+            measure(t, 1, &work(AT, PEAK), &work(AT, NORM), &seen);
             work(AT, ROOT) = roots[t];
             for (Size k = 0; k < m; ++k) {
                 work(MEAN, k) = means(t, k);
                 work(Y, k) = ys(t, k);
                 forecasts(t, k) = rules::forecast(work, k);
             }
-            losses[t] = book(alike<N>(ledger), work, 0.0, seen);
+            losses[t] = book(ledger, work, 0.0, seen);
         }
-    });
+    }
     work(AT, FRESH) = 0.0;
 }
 

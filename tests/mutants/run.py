@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path("src/noregret")
 MEMORY = 4 * 2**30  # bytes of data: some mutants would take all there is
 REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
+BUILT = "built"  # a file that says since when the tests run: compiling may take longer than they do
 BROKEN = 3  # what a child answers that has no answer of pytest: it did not compile, perhaps
 USUAL = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
 
@@ -86,6 +87,11 @@ class Run:
     before: str = ""
     limit: float = 0.0
 
+    def overdue(self) -> bool:
+        """Whether the tests have run for longer than they may."""
+        built = self.folder / BUILT
+        return built.is_file() and time.time() - built.stat().st_mtime > self.limit
+
 
 def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
     """Compile what changed and run the tests in the scratch copy; never returns."""
@@ -102,6 +108,7 @@ def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
         import pytest
 
         compiled.build(folder)
+        (folder / BUILT).touch()
         compiled.prefer()
         usual = [part for part in USUAL if not (keep_going and part == "-x")]
         for stage in [tests] if keep_going else [[file] for file in tests]:
@@ -119,6 +126,7 @@ def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
 def started(mutant: Mutant | None, folder: Path, tests: list[str], **how: bool) -> tuple[int, Run]:
     """Put the change into the scratch copy and fork."""
     run = Run(mutant, folder, tests, time.monotonic())
+    (folder / BUILT).unlink(missing_ok=True)
     if mutant is not None:
         run.place = folder / mutant.place()
         run.before = run.place.read_text()
@@ -218,7 +226,7 @@ def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, st
             running[pid] = run
         time.sleep(0.02)
         for pid, run in list(running.items()):
-            late = time.monotonic() - run.start > run.limit
+            late = run.overdue()
             if late:
                 os.killpg(pid, signal.SIGKILL)
             done, status = os.waitpid(pid, 0 if late else os.WNOHANG)

@@ -107,7 +107,7 @@ MUTANTS = {
         ],
     ),
     "native/primal.hpp": (
-        LINEAR,
+        (*CASCADE, *LINEAR),
         [
             (
                 "    if (!std::isfinite(beta)) return OVERFLOWS;\n",
@@ -152,7 +152,7 @@ MUTANTS = {
             ),
             (
                 "right - i == SIDE) four(&u[i]) = solved.left;",
-                "false) corner = {};",
+                "false) corner = Four{};",
                 "z of the last rows",
             ),
             ("square = solved.square[3];", "", "a spread of the last rows alone"),
@@ -618,14 +618,18 @@ MUTANTS = {
                 "no drift after one round",
             ),
             (
-                "            widest = peak(x), length",
-                "            widest = 0.0, length",
+                "widest[t] = peak(x), length",
+                "widest[t] = 0.0, length",
                 "no size in a replay",
             ),
-            ("length = norm(x, widest)", "length = widest", "|x|_inf for |x|_2 in a replay"),
             (
-                "seen);\n        }\n    });\n    work(AT, FRESH) = 0.0;\n",
-                "seen);\n        }\n    });\n",
+                "length[t] = norm(x, widest[t])",
+                "length[t] = widest[t]",
+                "|x|_inf for |x|_2 in a replay",
+            ),
+            (
+                "seen);\n        }\n    }\n    work(AT, FRESH) = 0.0;\n",
+                "seen);\n        }\n    }\n",
                 "a look survives a replay",
             ),
             (
