@@ -15,9 +15,9 @@ from noregret.gaussian.cores import PrimalCore, blocks
 from noregret.reproduce.timing import Job, Race, race_rounds
 
 LOOP = "loop"
-SIZES = (50, 100, 150, 200, 240, 280, 350, 500)
+SIZES = (100, 200, 300, 400, 500, 640, 800, 1000)
 SHAPES = ((32, 32), (64, 16), (64, 32), (128, 16), (128, 32), (128, 64), (256, 32))
-ROUNDS = 1024
+ROUNDS = 512
 
 
 def section() -> Section:

@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import noregret as nr
 from noregret.errors import NumericalError
+from noregret.gaussian.audits import EPS, looseness
+from noregret.gaussian.cores import blocks
 from noregret.gaussian.cores.blocks import BLOCK, CROSSOVER, LEVERAGE
 from strategies import Rows, precisions, rows
 
@@ -102,6 +104,16 @@ def test_batch_learning_equals_row_by_row(a: float, n: int, kind) -> None:
     assert_allclose(batch.coef_, w, rtol=1e-9, atol=1e-11)
 
 
+def test_a_state_once_learned_in_blocks_is_audited_as_such(monkeypatch) -> None:
+    X = np.random.default_rng(0).standard_normal((2 * BLOCK, blocks.FORMER))
+    learner = nr.Ridge(0.1)
+    with monkeypatch.context() as then:
+        then.setattr(blocks, "CROSSOVER", blocks.FORMER)
+        learner.replay(X, X[:, 0])
+    assert looseness(learner._state.core) == EPS * BLOCK * LEVERAGE
+    assert all(c.holds is not False for c in learner.certificates())
+
+
 def test_fit_forgets_and_partial_fit_does_not() -> None:
     X, y = np.eye(3), np.arange(3.0)
     learner = nr.AAR().fit(X, y).fit(X, y)
@@ -121,7 +133,7 @@ def test_replay_that_overflows_midway_changes_nothing() -> None:
 
 def test_a_row_of_a_replay_in_blocks_is_named() -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 330))
+    X = rng.normal(size=(300, CROSSOVER + 10))
     X[:, -1] = 0.0
     X[200, -1] = 1e300
     with pytest.raises(NumericalError, match="row 200"):

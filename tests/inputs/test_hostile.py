@@ -12,6 +12,7 @@ import noregret as nr
 from hostile import IMPUTE, bad_x, bad_y, batch, bits, learning, refused, state_bytes
 from hostile_inputs import COLUMN, GOOD, INF, NAN, TABLE, named, read_only
 from noregret.errors import NotLearnedError, ParameterError
+from noregret.gaussian.cores.blocks import CROSSOVER
 
 
 @batch
@@ -65,9 +66,9 @@ def test_a_bad_row_in_the_middle_of_many_changes_nothing(
 
 
 def test_read_only_rows_in_blocks() -> None:
-    """Memory-mapped and shared arrays are read-only; from n = 160 on BLAS reads them."""
+    """Memory-mapped and shared arrays are read-only; in blocks BLAS reads them."""
     rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(300, 200)), rng.normal(size=300)
+    X, y = rng.normal(size=(300, CROSSOVER)), rng.normal(size=300)
     learner, twin = nr.Ridge(), nr.Ridge()
     assert bits(learner.replay(read_only(X), read_only(y))) == bits(twin.replay(X, y))
     assert state_bytes(learner) == state_bytes(twin)

@@ -18,7 +18,7 @@ from noregret._native import layout
 from noregret._native.audit import CHECKS, EPS, GAMMA, LEAST
 from noregret._native.layout import AT, ROOTED
 from noregret.certificates import Audit
-from noregret.gaussian.cores.blocks import BLOCK, LEVERAGE, in_blocks
+from noregret.gaussian.cores.blocks import BLOCK, LEVERAGE, once_in_blocks
 from noregret.gaussian.cores.drift import GAUGE, DriftCore
 from noregret.gaussian.cores.dual import CLAMPED, DualCore
 from noregret.gaussian.cores.primal import PrimalCore
@@ -59,7 +59,7 @@ def audits_of(
 
 def looseness(core: PrimalCore | DriftCore) -> float:
     """The error of a look that rows taken in blocks may add, relative."""
-    return EPS * BLOCK * LEVERAGE if in_blocks(core.shape[0]) else 0.0
+    return EPS * BLOCK * LEVERAGE if once_in_blocks(core.shape[0]) else 0.0
 
 
 def audited_before(core: PrimalCore | DriftCore, ledger: Matrix, xs: Matrix, ys: Matrix) -> Matrix:

@@ -25,9 +25,10 @@ from noregret._native.primal import stream
 from noregret.numerics.triangles import absorb_rows, factor, solve_lower
 from noregret.types import Matrix, Vector
 
-__all__ = ["CROSSOVER", "in_blocks", "stream_in_blocks"]
+__all__ = ["CROSSOVER", "in_blocks", "once_in_blocks", "stream_in_blocks"]
 
-CROSSOVER = 320  # features from which blocks beat the compiled loop (benchmarks/replay_blocks.py)
+CROSSOVER = 640  # features from which blocks beat the compiled loop (benchmarks/replay_blocks.py)
+FORMER = 320  # what it was when the loop was slower: states in files may have been learned so
 BLOCK = 128  # rows in a block
 PANEL = 32  # columns that are reflected at a time
 LEVERAGE = 1e3  # times eps B: 3e-11, the most that a block may add to the error of a look
@@ -37,6 +38,11 @@ TILT = 1e4  # times eps B: 3e-10 of the small rows is what a reflection may blur
 def in_blocks(features: int) -> bool:
     """Whether rows of so many features are replayed in blocks: cuts show in the last bits."""
     return features >= CROSSOVER
+
+
+def once_in_blocks(features: int) -> bool:
+    """Whether a state of so many features may have been learned in blocks, perhaps long ago."""
+    return features >= FORMER
 
 
 def stream_in_blocks(
