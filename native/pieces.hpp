@@ -37,12 +37,8 @@ INLINE void scale(double* row, double v, Size i, Size width, Size lead) {
     for (k = piece(k, lead); k < width; k += 4) four(row + k) *= v;
 }
 
-constexpr Size LONG = 40;  // of a row that is worth wider pieces
-
 // row <- keep row + take u, u <- u - v row(old), from the diagonal on; u_i, which is 0 but for
-// rounding, becomes 0.  Wide pieces, as wide as the machine has them, are for a u that is not read
-// again at once.
-template <bool WIDE = false>
+// rounding, becomes 0.
 INLINE void rotate(double* row, double* u, double keep, double take, double v, Size i, Size width,
                    Size lead) {
     Size k = i;
@@ -61,14 +57,6 @@ INLINE void rotate(double* row, double* u, double keep, double take, double v, S
         rest &= *reinterpret_cast<const Mask*>(RIGHT + 3 - (i - k));
         four(u + k) = reinterpret_cast<Four>(rest);
         k += 4;
-    }
-    if (WIDE && width - k >= LONG) {
-#pragma GCC ivdep
-        for (; k < width; ++k) {
-            double r = row[k], a = u[k];
-            row[k] = keep * r + take * a;
-            u[k] = a - v * r;
-        }
     }
     for (; k < width; k += 4) {
         Four r = four(row + k), a = four(u + k);
