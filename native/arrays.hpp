@@ -97,6 +97,7 @@ INLINE double smaller(double a, double b) { return a < b ? a : b; }
 
 // Four numbers side by side, without any promise about where they begin.
 typedef double Four __attribute__((vector_size(32), aligned(8)));
+typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));  // what a comparison gives
 
 // The sum of eight running sums, in one fixed order.
 INLINE double total(Four low, Four high) {

@@ -26,7 +26,6 @@ INLINE void tally(const Block& book, Size row, double term) {
 // Four rows side by side: their sums and compensations, in the order 0, 2, 1, 3, which takes the
 // fewest moves from and to pairs of (sum, compensation).
 struct Sums {
-    typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));
     Four sum, lost;
     double* p[4];
 
@@ -53,7 +52,7 @@ struct Sums {
         p[2][0] = high[0], p[2][1] = high[1], p[3][0] = high[2], p[3][1] = high[3];
     }
 };
-constexpr Sums::Mask ALL = {-1, -1, -1, -1}, FIRST = {-1, 0, 0, 0};
+constexpr Mask ALL = {-1, -1, -1, -1}, FIRST = {-1, 0, 0, 0};
 
 // What was booked of the state counts less from now on, as the state does: with R and z times
 // sqrt(gam), |Rr|^2 and (Rr)'z are gam times what they were, and |z|^2 loses (1 - gam)|z|^2.

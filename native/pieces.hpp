@@ -10,7 +10,7 @@
 namespace noregret::pieces {
 
 using noregret::Four;  // of a row and of u
-typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));
+using noregret::Mask;
 INLINE Four& four(double* p) { return *reinterpret_cast<Four*>(p); }
 INLINE Four four(const double* p) { return *reinterpret_cast<const Four*>(p); }
 

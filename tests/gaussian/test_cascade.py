@@ -104,6 +104,18 @@ def test_the_first_row_that_overflows_is_named(bad: int, n: int) -> None:
     assert core.factor.tobytes() == before
 
 
+@pytest.mark.parametrize("n", [4, 9])
+@pytest.mark.parametrize("bad", range(1, 6))
+def test_a_mean_that_overflows_beside_a_spread_that_does_not(bad: int, n: int) -> None:
+    core = PrimalCore(1.0, n, 1)
+    X, Y = np.random.default_rng(1).standard_normal((6, n)), np.ones((6, 1))
+    Y[0] = 1e200
+    X[bad] *= 1e150
+    with pytest.raises(NumericalError, match=f"row {bad}:"):
+        core.replay(X, Y)
+    assert np.isfinite(core.factor).all()
+
+
 def test_no_features_at_all() -> None:
     track = PrimalCore(1.0, 0, 2).replay(np.zeros((5, 0)), np.ones((5, 2)))
     assert track.mean.tolist() == [[0.0, 0.0]] * 5

@@ -570,7 +570,7 @@ MUTANTS = {
             ("take(2.0 * std::log(beta),", "take(leverage,", "leverage for log det"),
             ("take(2.0 * std::log(beta),", "take(std::log(beta),", "half of the log det"),
             ("(finite | ~adds)", "~adds", "no compensation of sums side by side"),
-            ("(finite | ~adds)", "Sums::Mask{-1, -1, -1, -1}", "infinite sums side by side"),
+            ("(finite | ~adds)", "Mask{-1, -1, -1, -1}", "infinite sums side by side"),
             ("Four term = {a, c, b, d}", "Four term = {a, b, c, d}", "terms of another row"),
             ("p[1][0] = low[2], p[1][1] = low[3];", "p[1][0] = low[2];", "a compensation is lost"),
             (
