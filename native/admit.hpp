@@ -54,7 +54,8 @@ INLINE std::uint64_t bits(double value) {
 }
 
 // Put x into work[X], behind the constant feature if any; keep a look that is already there.
-// N is how many features there are with it, where that is known; else 0.
+// N is how many features there are with it, where that is known; else 0.  The caller's memory is
+// read once: what was checked is what is learned, whoever writes to it meanwhile.
 template <Size N = 0>
 INLINE int admit(const Block& work, Row x, Size n) {
     using namespace layout;
@@ -64,25 +65,24 @@ INLINE int admit(const Block& work, Row x, Size n) {
     if (x.n + offset != n) return WIDTH;
     double* row = work[X].p + offset;
     std::uint64_t largest = 0, other = 0;
-    auto compare = [&](Size k) INLINED {
-        std::uint64_t b = bits(x[k]), size = b << 1;
+    auto take = [&](Size k) INLINED {
+        double value = x[k];
+        std::uint64_t size = bits(value) << 1;
         largest = size > largest ? size : largest;
-        other |= b ^ bits(row[k]);
+        other |= bits(value) ^ bits(row[k]);
+        return value;
     };
-    auto copy = [&](Size k) INLINED { row[k] = x[k]; };
-    auto each = [&](auto f) INLINED {
-        if (N > 0 && offset == 0)
-            for (Size k = 0; k < N; ++k) f(k);
-        else
-            for (Size k = 0; k < x.n; ++k) f(k);
-    };
-    each(compare);
-    if (largest > bits(at[CEILING]) << 1) return LIMIT;  // NaN too
-    if (!other && at[FRESH] == 1.0) return OK;
-    at[FRESH] = 0.0;
-    if (offset) row[-1] = 1.0;
-    each(copy);
-    return OK;
+    if (N > 0 && offset == 0) {
+        double taken[N + 1];  // not written at once, since the rotations read it as vectors
+        for (Size k = 0; k < N; ++k) taken[k] = take(k);
+        if (other)
+            for (Size k = 0; k < N; ++k) row[k] = taken[k];
+    } else {
+        for (Size k = 0; k < x.n; ++k) row[k] = take(k);
+        if (offset) row[-1] = 1.0;
+    }
+    if (other) at[FRESH] = 0.0;
+    return largest > bits(at[CEILING]) << 1 ? LIMIT : OK;  // NaN is larger than all
 }
 
 // Measure the x that was admitted, for the ledger.

@@ -53,7 +53,7 @@ struct Lane {
 };
 
 // beta_i and the rotations of a panel; not where some v is 0, or squares are too large to be
-// trusted.  All lanes do this before the first one rotates: roots take long.
+// trusted.  All lanes do this before the first one rotates, so that their roots overlap.
 INLINE void turn(const Triangle& T, Lane& lane) {
     Size i = lane.at, before = i ? 0 : T.pad;
     panels::Solved<> solved({T.R[i].p, T.width}, four(lane.u + i), lane.square, i);
@@ -73,7 +73,10 @@ __attribute__((noinline)) inline void rotate_rows(const Triangle& T, Lane& lane)
     for (Size i = lane.at; i < lane.at + SIDE; ++i) {
         double *row = T.R[i].p, v = lane.u[i] * (1.0 / row[i]);
         lane.square += v * v;
-        if (v == 0.0) continue;
+        if (v == 0.0) {
+            lane.u[i] = 0.0;  // as in primal::absorb
+            continue;
+        }
         double grown = lengthened(lane.square, lane.beta, v), now = 1.0 / grown;
         for (Size k = 0; k < T.m; ++k) lane.mean[k] += v * row[T.tall + k];
         pieces::rotate(row, lane.u, lane.beta * now, v * lane.shrunk * now, v, i, T.width, 0);

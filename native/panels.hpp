@@ -1,7 +1,7 @@
 // Four rows of a triangle at a time: what is left of [x | y] is read and written once for all four.
 //
-// A panel is rows i to i + 3, from column i on; what is right of it are whole pieces.  Every number
-// comes from the operations of pieces.hpp, row by row, in their order: the same bits.
+// A panel is rows i to i + 3, from column i on; to the right of it there are only whole pieces.
+// Every number comes from the operations of pieces.hpp, row by row, in their order: the same bits.
 #pragma once
 
 #include <type_traits>
@@ -27,7 +27,8 @@ struct Rows {
 // v_i = u_i/R_ii, one row after another, and 1 + v_1^2 + ... + v_i^2 from the sum before the panel.
 template <Size ROWS = SIDE>
 struct Solved {
-    Four v, square, left;  // of u, right of the last diagonal
+    Four v, square;
+    Four left;  // of u, after these rows
 
     INLINE Solved(const Rows<ROWS>& R, Four u, double before, Size i) {
         auto at = [&](Size j, Size k) INLINED { return j < ROWS ? R.p[j][i + k] : 1.0; };
@@ -43,13 +44,13 @@ struct Solved {
     }
 };
 
-// Whether no v is 0, the first few aside; false also where their product is too small for a number.
+// Whether no v is 0, the first few aside.
 template <Size ROWS = SIDE>
 INLINE bool full(Four v, Size aside = 0) {
-    double last = ROWS > 3 ? v[2] * v[3] : v[ROWS - 1];
-    if (ROWS < 4) return (ROWS > 2 ? v[0] * v[1] * last : ROWS > 1 ? v[0] * last : last) != 0.0;
-    if (aside) return (aside > 2 ? v[3] : aside > 1 ? last : v[1] * last) != 0.0;
-    return (v[0] * v[1]) * last != 0.0;
+    Mask zero = v == Four{};
+    std::int64_t some = zero[ROWS - 1];
+    for (Size j = 0; j < ROWS - 1; ++j) some |= j < aside ? 0 : zero[j];
+    return some == 0;
 }
 
 INLINE bool empty(Four v) {
@@ -108,7 +109,8 @@ INLINE void rotate(const Rows<ROWS>& R, double* u, const Turns& turns, Size i) {
     four(u + i) = a;
 }
 
-// The same for the first rows, of whose corner no more than the ROWS columns are no whole piece.
+// The same for the first rows, if there are fewer than four: their corner has ROWS columns and goes
+// number by number.  What is left of u there is not written back: nobody reads it again.
 template <Size ROWS>
 INLINE void rotate_first(const Rows<ROWS>& R, double* u, const Turns& turns) {
     double a[SIDE] = {u[0], u[1], u[2], u[3]};
@@ -120,11 +122,11 @@ INLINE void rotate_first(const Rows<ROWS>& R, double* u, const Turns& turns) {
         }
 }
 
-// Whether a triangle of n rows, so wide with z, is too narrow for panels.
+// Whether [R z], n rows of `width` columns, is too narrow for panels.
 INLINE bool narrow(Size n, Size width) { return width < SIDE || pieces::lead(width) > n; }
 
-// f(rows), where the compiler knows how many rows there are: at most four.
-template <Size ROWS = SIDE, class Function>
+// f(rows), where the compiler knows how many rows there are: at most ROWS.
+template <Size ROWS, class Function>
 INLINE void known(Size rows, const Function& f) {
     if constexpr (ROWS > 0) {
         if (rows == ROWS) return f(std::integral_constant<Size, ROWS>{});

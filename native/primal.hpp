@@ -1,4 +1,4 @@
-// Fixed experts: QR-RLS in information form, by rows.
+// Fixed experts: QR-RLS in information form, by rows, four of them at a time (panels.hpp).
 //
 // `factor` (n, n + m) holds [R z]: R upper triangular with R'R = A = aI + sum xx', z = R^-T b with
 // one column per outcome.  With v = R^-T x and beta_i^2 = 1 + v_1^2 + ... + v_i^2, the n rotations
@@ -106,7 +106,10 @@ MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
     double beta = 1.0, before = 1.0;  // beta_{i-1} and its inverse
     auto by_row = [&](Size i) INLINED {
         double vi = v[i], keep = beta * shrunk[i], take = vi * before * shrunk[i];
-        if (vi == 0.0) return;
+        if (vi == 0.0) {
+            u[i] = 0.0;  // it may not be, if v is too small for a number
+            return;
+        }
         pieces::rotate(factor[i].p, u.p, keep, take, vi, i, n + m, lead);
         beta = grown[i], before = shrunk[i];
     };

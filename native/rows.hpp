@@ -108,7 +108,8 @@ class Reader {
         return true;
     }
 
-    // The same without gaps, where the caller has it if it has none: to be read, while x is there.
+    // x as a row without gaps: the caller's own memory if x is such an array of float64, else the
+    // buffer.  Read only, and only until the call returns.
     INLINE bool view(PyObject* x, Row& row) {
         if (!slots_.is_valid() && PyArray_CheckExact(x)) {
             auto* array = reinterpret_cast<PyArrayObject*>(x);

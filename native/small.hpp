@@ -12,7 +12,7 @@ namespace noregret::small {
 
 using namespace layout;
 
-constexpr Size MOST = 8;  // features: beyond, the vectors of pieces.hpp are better
+constexpr Size MOST = 8;  // features: beyond, panels.hpp is better
 
 // f(FROM), ..., f(TO - 1), where each number is a constant.
 template <Size FROM, Size TO, class Function>

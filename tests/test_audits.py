@@ -16,6 +16,7 @@ from corruption import SUBJECTS, alarmed, campaign, sound_streams
 from noregret._native import layout
 from noregret.certificates import LOG, MEANS, SQUARE
 from noregret.errors import InputError
+from noregret.gaussian.cores.blocks import CROSSOVER
 from noregret.gaussian.ledger import probe, totals
 
 GOLDEN = Path(__file__).parent / "golden" / "v1"
@@ -90,7 +91,7 @@ def test_audits_are_exact_with_all_that_streams_do() -> None:
     learners = [
         nr.AAR(0.5).fit(X, np.column_stack([y, -y, y * y])),
         nr.AAR(0.5).fit(X, y, sample_weight=np.linspace(0.0, 3.0, len(y))),
-        nr.AAR(0.5).fit(*stream(900, 330)),
+        nr.AAR(0.5).fit(*stream(900, CROSSOVER + 10)),
         nr.merge([nr.AAR(0.5).fit(X[k::3], y[k::3]) for k in range(3)]),
     ]
     named = [nr.AAR(0.5), nr.AAR(0.5)]

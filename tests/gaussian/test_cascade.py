@@ -92,6 +92,34 @@ def test_the_same_bits_where_squares_overflow(size: float, n: int) -> None:
     assert many.factor.tobytes() == one.factor.tobytes()
 
 
+@pytest.mark.parametrize("m", [1, 2])
+@pytest.mark.parametrize("n", [3, 7, 9, 12, 22])
+@pytest.mark.parametrize("prior", [1.0, 1e-300])
+@pytest.mark.parametrize("scale", [400, 30])
+def test_rows_of_every_size_that_leave_some_of_r_alone(
+    n: int, m: int, prior: float, scale: int
+) -> None:
+    """Products of v overflow and underflow, beside zeros."""
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((20, n)) * 10.0 ** rng.integers(-scale, 160, (20, n))
+    X[rng.random(X.shape) < 0.4] = 0.0
+    X *= math.sqrt(prior)
+    Y = rng.standard_normal((20, m))
+    one, many = PrimalCore(prior, n, m), PrimalCore(prior, n, m)
+    means, roots, _ = round_by_round(one, X, Y)
+    track = many.replay(X, Y)
+    assert track.mean.tobytes() == means.tobytes()
+    assert track.root.tobytes() == roots.tobytes()
+    assert many.factor.tobytes() == one.factor.tobytes()
+    assert not np.tril(one.factor[:, :n], -1).any()
+
+
+def test_a_row_beside_products_that_overflow_is_left_alone() -> None:
+    core = PrimalCore(1.0, 7, 1)
+    core.absorb(np.array([1e200, 1.7e200, 0.0, 1.0, 0.0, 0.0, 0.0]), np.ones(1))
+    assert core.factor[2, 2] == core.factor[4, 4] == core.factor[6, 6] == 1.0
+
+
 @pytest.mark.parametrize("n", [4, 9])
 @pytest.mark.parametrize("bad", range(6))
 def test_the_first_row_that_overflows_is_named(bad: int, n: int) -> None:

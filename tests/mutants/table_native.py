@@ -250,7 +250,11 @@ MUTANTS = {
             ),
             ("lanes[b].at = -SIDE * b;", "lanes[b].at = 0;", "rows of data side by side"),
             (" && grown[3] < SAFE * SAFE;", ";", "squares overflow in a replay"),
-            ("        if (v == 0.0) continue;\n", "", "rows that a round leaves alone"),
+            (
+                "            lane.u[i] = 0.0;  // as in primal::absorb\n            continue;\n",
+                "",
+                "rows that a round leaves alone",
+            ),
             (
                 "lane.square = lane.beta = lane.shrunk = 1.0;",
                 "lane.square = lane.beta = 1.0;",
@@ -272,8 +276,12 @@ MUTANTS = {
             ("u2 -= v1 * at(1, 2), ", "", "a corner that is not solved"),
             ("if (ROWS > 2) v2", "if (ROWS > 3) v2", "the last rows are not solved"),
             ("s2 = s1 + v2 * v2", "s2 = s1", "a square too few"),
-            ("ROWS > 1 ? v[0] * last : last", "last", "v = 0 in the first rows"),
-            ("aside > 1 ? last : v[1] * last", "last", "v = 0 beside rows that are none"),
+            (
+                "std::int64_t some = zero[ROWS - 1];",
+                "std::int64_t some = 0;",
+                "v = 0 in the last row",
+            ),
+            ("some |= j < aside ? 0 : zero[j];", "", "v = 0 in the first rows"),
             (
                 "(some[0] | some[1]) | (some[2] | some[3])",
                 "some[0]",
@@ -378,20 +386,18 @@ MUTANTS = {
                 "norms of huge and tiny rows",
             ),
             (
-                "size = b << 1;",
-                "size = b == b << 1 ? b : b << 1, up = 0x7ffull << 53; size = size > up ? 0 : size;",
+                "std::uint64_t size = bits(value) << 1;",
+                "std::uint64_t size = value == value ? bits(value) << 1 : 0;",
                 "NaN admitted",
             ),
             (
-                "    if (largest > bits(at[CEILING]) << 1) return LIMIT;  // NaN too\n"
-                "    if (!other && at[FRESH] == 1.0) return OK;\n",
-                "    if (!other && at[FRESH] == 1.0) return OK;\n"
-                "    if (largest > bits(at[CEILING]) << 1) return LIMIT;\n",
+                "return largest > bits(at[CEILING]) << 1 ?",
+                "return at[FRESH] != 1.0 && largest > bits(at[CEILING]) << 1 ?",
                 "a look beyond the ceiling is reused",
             ),
             (
-                "other |= b ^ bits(row[k]);",
-                "other |= (b ^ bits(row[k])) << 32;",
+                "other |= bits(value) ^ bits(row[k]);",
+                "other |= (bits(value) ^ bits(row[k])) << 32;",
                 "another x's look reused",
             ),
             (
