@@ -287,7 +287,7 @@ MUTANTS = {
                 "some[0]",
                 "v = 0 in the first row alone",
             ),
-            ("{beta, grown[0], grown[1], grown[2]}", "grown", "rows shrink by beta_i/beta_i"),
+            ("Four{beta, grown[0], grown[1], grown[2]}", "grown", "rows shrink by beta_i/beta_i"),
             ("take(v * Four{before,", "take(-v * Four{before,", "rotation the wrong way"),
             ("            a -= v[j] * r;\n", "", "u as it was before the panel"),
             (
