@@ -24,8 +24,13 @@ constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
 #else
 #define MULTIVERSIONED
 #endif
+#ifdef NOREGRET_CALLS  // functions stay functions: sooner compiled, slower, the same bits
+#define INLINE inline
+#define INLINED
+#else
 #define INLINE inline __attribute__((always_inline))
 #define INLINED __attribute__((always_inline))  // of a lambda
+#endif
 
 // A contiguous vector.
 struct Row {

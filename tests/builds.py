@@ -65,7 +65,8 @@ def sanitize(more: list[str]) -> int:
         for name in ("libasan.so", "libubsan.so", "libstdc++.so.6")
     ]
     with tempfile.TemporaryDirectory() as base:
-        folder = compiled.copied(ROOT, Path(base) / "tree", flags(SANITIZERS, "-O0"))
+        folder = compiled.copied(ROOT, Path(base) / "tree")
+        compiled.build(folder, flags(SANITIZERS, "-O0"))
         tests = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow"]
         done = in_copy(
             folder,
@@ -95,7 +96,8 @@ def versions(wanted: list[str]) -> int:
     right, failed = bits(), 0
     for name in wanted or [v for v in VERSIONS if v == "baseline" or v in has]:
         with tempfile.TemporaryDirectory() as base:
-            folder = compiled.copied(ROOT, Path(base) / "tree", flags(VERSIONS[name], "-O3"))
+            folder = compiled.copied(ROOT, Path(base) / "tree")
+            compiled.build(folder, flags(VERSIONS[name], "-O3"))
             found = bits(folder)
         wrong = [line.split(maxsplit=1)[1] for line in right if line not in found]
         failed += bool(wrong)

@@ -10,7 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-QUICK = ("-DCMAKE_CXX_FLAGS=-DNOREGRET_BASELINE", "-DNOREGRET_OPTIMISE=-O0")  # the same bits
+QUICK = (  # the same bits
+    "-DCMAKE_CXX_FLAGS=-DNOREGRET_BASELINE -DNOREGRET_CALLS -w",
+    "-DNOREGRET_OPTIMISE=-O0",
+)
 
 PREFER = """
 import sys
@@ -18,30 +21,37 @@ sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswit
 """
 
 
-def copied(root: Path, folder: Path, flags: Sequence[str] = QUICK) -> Path:
-    """A scratch copy of the tree, compiled."""
+def copied(root: Path, folder: Path) -> Path:
+    """A scratch copy of the tree."""
     folder.mkdir(parents=True)
     for name in ("src", "native", "tests", "pyproject.toml", "README.md"):
         copy = shutil.copytree if (root / name).is_dir() else shutil.copy2
         copy(root / name, folder / name)
-    build(folder, flags)
+    (folder / "src" / "sitecustomize.py").write_text(PREFER)  # for processes of the tests
     return folder
 
 
-def build(folder: Path, flags: Sequence[str] = QUICK) -> None:
-    """Compile what has changed since the last time, into the package of the copy."""
+def build(folder: Path, flags: Sequence[str] = QUICK) -> Path:
+    """Compile what has changed since the last time, for the package of the copy."""
     tools = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"}
     if not (folder / "build").is_dir():
         given = shlex.split(os.environ.get("CMAKE_ARGS", ""))
         python = f"-DPython_EXECUTABLE={sys.executable}"
         make = ["cmake", "-G", "Ninja", "-S", "native", "-B", "build", python, *flags, *given]
         subprocess.run(make, cwd=folder, env=tools, check=True, stdout=subprocess.DEVNULL)
-        (folder / "src" / "sitecustomize.py").write_text(PREFER)  # for processes of the tests
-    subprocess.run(["ninja", "--quiet", "-C", "build"], cwd=folder, env=tools, check=True)
+    subprocess.run(
+        ["ninja", "--quiet", "-C", "build", "-k", "0"], cwd=folder, env=tools, check=True
+    )
     (made,) = (folder / "build").glob("_native.*.so")
+    use(folder, made)
+    return made
+
+
+def use(folder: Path, made: Path) -> None:
+    """The package of the copy has this module."""
     link = folder / "src" / "noregret" / made.name
-    if not link.is_symlink():
-        link.symlink_to(made)
+    link.unlink(missing_ok=True)
+    link.symlink_to(made)
 
 
 def prefer() -> None:

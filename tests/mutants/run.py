@@ -2,11 +2,12 @@
 
     python tests/mutants/run.py [--jobs 2] [--only TEXT|TEXT] [--done LOG ...]
 
-The copy has its own compiled code (compiled.py), which needs cmake, ninja and nanobind, in the
-environment or elsewhere: CMAKE_ARGS may say where.  A mutant of native/ that does not compile is an
-error of the table.  A child is forked for each, so that libraries are loaded once.  What fails or
-crashes is killed, and what takes half a minute more than twice the time without a mutant; what
-passes survives, and must be in EQUIVALENT with the reason.
+Compiling (compiled.py) needs cmake, ninja and nanobind, in the environment or elsewhere: CMAKE_ARGS
+may say where.  The mutants of native/ are compiled together and chosen at run time (switched.py);
+those that have no such form are compiled one by one, and one that does not compile is an error of
+the table.  A child is forked for each, so that libraries are loaded once.  What fails or crashes is
+killed, and what takes half a minute more than twice the time without a mutant; what passes
+survives, and must be in EQUIVALENT with the reason.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import compiled
+import switched
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path("src/noregret")
@@ -44,6 +46,7 @@ class Mutant:
     new: str
     why: str
     tests: tuple[str, ...]
+    number: int = 0
 
     @property
     def native(self) -> bool:
@@ -83,6 +86,7 @@ class Run:
     folder: Path
     tests: list[str]
     start: float
+    module: Path | None
     place: Path | None = None
     before: str = ""
     limit: float = 0.0
@@ -95,8 +99,9 @@ class Run:
         return time.time() - built.stat().st_mtime > self.limit
 
 
-def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
-    """Compile what changed and run the tests in the scratch copy; never returns."""
+def child(run: Run, *, keep_going: bool) -> None:
+    """Run the tests in the scratch copy, compiled here if no module is given; never returns."""
+    folder, tests = run.folder, run.tests
     os.setsid()
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     code = BROKEN
@@ -109,7 +114,11 @@ def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
         os.environ["PYTHONPATH"] = str(folder / "src")
         import pytest
 
-        compiled.build(folder)
+        if run.module is None:
+            compiled.build(folder)
+        else:
+            compiled.use(folder, run.module)
+            os.environ[switched.SWITCH] = str(run.mutant.number if run.mutant else 0)
         (folder / BUILT).touch()
         compiled.prefer()
         usual = [part for part in USUAL if not (keep_going and part == "-x")]
@@ -125,11 +134,13 @@ def child(folder: Path, tests: list[str], *, keep_going: bool) -> None:
         os._exit(code)
 
 
-def started(mutant: Mutant | None, folder: Path, tests: list[str], **how: bool) -> tuple[int, Run]:
-    """Put the change into the scratch copy and fork."""
-    run = Run(mutant, folder, tests, time.monotonic())
+def started(
+    mutant: Mutant | None, folder: Path, tests: list[str], module: Path | None, **how: bool
+) -> tuple[int, Run]:
+    """Put the change into the scratch copy, unless the module has it, and fork."""
+    run = Run(mutant, folder, tests, time.monotonic(), module)
     (folder / BUILT).unlink(missing_ok=True)
-    if mutant is not None:
+    if mutant is not None and not (mutant.native and module):
         run.place = folder / mutant.place()
         run.before = run.place.read_text()
         stamp = run.place.stat()
@@ -140,7 +151,7 @@ def started(mutant: Mutant | None, folder: Path, tests: list[str], **how: bool) 
             stale.unlink()
     pid = os.fork()
     if pid == 0:
-        child(folder, tests, **how)
+        child(run, **how)
     return pid, run
 
 
@@ -152,9 +163,9 @@ def ended(run: Run) -> None:
             shutil.copystat(ROOT / run.mutant.place(), run.place)
 
 
-def baseline(folder: Path, tests: list[str]) -> float:
+def baseline(folder: Path, tests: list[str], module: Path) -> float:
     """The seconds without any mutant; the tests must pass."""
-    pid, run = started(None, folder, tests, keep_going=True)
+    pid, run = started(None, folder, tests, module, keep_going=True)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code:
         text = (folder / "out.txt").read_text()
@@ -173,11 +184,25 @@ def mutants() -> list[Mutant]:
     """Every mutant of the table."""
     import table
 
-    return [
-        Mutant(path, *change, tuple(f"tests/{test}" for test in tests))
+    every = [
+        (path, *change, tuple(f"tests/{test}" for test in tests))
         for path, (tests, changes) in table.MUTANTS.items()
         for change in changes
     ]
+    return [Mutant(*said, number) for number, said in enumerate(every, start=1)]
+
+
+def together(mutants: list[Mutant], folder: Path) -> tuple[Path, set[int]]:
+    """One module with all mutants of C++ that can be chosen at run time, and their numbers."""
+    compiled.copied(ROOT, folder)
+    (folder / "native" / switched.HEADER).write_text(switched.DECLARATION)
+    having: set[int] = set()
+    for path in {mutant.path for mutant in mutants if mutant.native}:
+        changes = {m.number: (m.old, m.new, m.why) for m in mutants if m.path == path}
+        text, done = switched.switched(path, (ROOT / path).read_text(), changes)
+        (folder / path).write_text(text)
+        having |= done
+    return compiled.build(folder), having
 
 
 def main() -> int:
@@ -210,20 +235,23 @@ def main() -> int:
 
 def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, str], str]) -> int:
     """All mutants, so many at a time; print what became of each, then the survivors."""
+    module, having = together(mutants, base / "together" / ROOT.name)
     free = [compiled.copied(ROOT, base / f"tree{k}" / ROOT.name) for k in range(jobs)]
     usual: dict[tuple[str, ...], float] = {}
     survived: list[Mutant] = []
     running: dict[int, Run] = {}
-    waiting = list(reversed(mutants))
+    alone = [mutant for mutant in mutants if mutant.native and mutant.number not in having]
+    waiting = [*alone, *(mutant for mutant in reversed(mutants) if mutant not in alone)]
     begun = time.monotonic()
     while waiting or running:
         while waiting and free:
             mutant, folder = waiting.pop(), free.pop()
             tests = list(mutant.tests)
             if mutant.tests not in usual:
-                usual[mutant.tests] = baseline(folder, tests)
+                usual[mutant.tests] = baseline(folder, tests, module)
                 print(f"# {' '.join(tests)}: {usual[mutant.tests]:.0f} s", flush=True)
-            pid, run = started(mutant, folder, tests, keep_going=False)
+            chosen = None if mutant in alone else module
+            pid, run = started(mutant, folder, tests, chosen, keep_going=False)
             run.limit = 30.0 + 2.0 * usual[mutant.tests]
             running[pid] = run
         time.sleep(0.02)
