@@ -22,11 +22,7 @@ INLINE bool fits(const Block& ledger, const Block& work) {
 INLINE void judge(int rule, double level, const double* y, const double* mean, const double* root,
                   Size count, double* __restrict forecast, double* __restrict square,
                   double* __restrict loss) {
-    for (Size t = 0; t < count; ++t) forecast[t] = mean[t];
-    if (rule == AAR)
-        for (Size t = 0; t < count; ++t) forecast[t] = mean[t] / root[t] / root[t];
-    if (rule == CLIPPED)
-        for (Size t = 0; t < count; ++t) forecast[t] = smaller(larger(mean[t], -level), level);
+    for (Size t = 0; t < count; ++t) forecast[t] = rules::plain(rule, level, mean[t], root[t]);
     for (Size t = 0; t < count; ++t) {
         double e = y[t] - forecast[t];
         square[t] = loss[t] = e * e;
@@ -40,9 +36,7 @@ template <class Measure>
 INLINE void book(const Block& ledger, const Block& work, const double* ys, const double* means,
                  const double* roots, Size T, double* forecasts, double* losses,
                  const Measure& measure) {
-    ledger::Sums paid(ledger, LOSS, SQUARE, FIT, WEIGHTED);
-    ledger::Sums price(ledger, LOGDET, LEVERAGE, CHARGE, RELIEF);
-    ledger::Sums sizes(ledger, NORMS, ENERGY, PROBE, CROSS);
+    ledger::Page page(ledger);
     double widest = ledger(WIDEST, 0), longest = ledger(LONGEST, 0), largest = ledger(OUTCOMES, 0);
     Column peak, norm, seen, square, weighted, logdet, leverage, charge, relief;
     for (Size start = 0; start < T; start += LENGTH) {
@@ -61,17 +55,15 @@ INLINE void book(const Block& ledger, const Block& work, const double* ys, const
             relief[t] = leverage[t] * (m * m);
         }
         for (Size t = 0; t < count; ++t) {
-            double cross = PROBES[0] * y[t];
-            paid.take(loss[t], square[t], 0.0, weighted[t], ledger::ALL);
-            price.take(logdet[t], leverage[t], charge[t], relief[t], ledger::ALL);
-            sizes.take(norm[t] * norm[t], y[t] * y[t], seen[t] * seen[t], seen[t] * cross,
-                       ledger::FIRST);
+            page.pay(loss[t], square[t], 0.0, weighted[t]);
+            page.charge(logdet[t], leverage[t], charge[t], relief[t]);
+            page.measure(norm[t], y[t] * y[t], seen[t], PROBES[0] * y[t]);
             widest = larger(widest, peak[t]);
             longest = larger(longest, norm[t]);
             largest = larger(largest, std::fabs(y[t]));
         }
     }
-    paid.put_back(), price.put_back(), sizes.put_back();
+    page.put_back();
     ledger(WIDEST, 0) = widest, ledger(LONGEST, 0) = longest, ledger(OUTCOMES, 0) = largest;
     ledger(ROUNDS, 0) += double(T);
 }

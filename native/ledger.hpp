@@ -52,7 +52,31 @@ struct Sums {
         p[2][0] = high[0], p[2][1] = high[1], p[3][0] = high[2], p[3][1] = high[3];
     }
 };
-constexpr Mask ALL = {-1, -1, -1, -1}, FIRST = {-1, 0, 0, 0};
+
+// All running sums of the rounds, side by side.
+struct Page {
+    Sums paid, price, sizes;
+
+    INLINE explicit Page(const Block& ledger)
+        : paid(ledger, LOSS, SQUARE, FIT, WEIGHTED), price(ledger, LOGDET, LEVERAGE, CHARGE, RELIEF),
+          sizes(ledger, NORMS, ENERGY, PROBE, CROSS) {}
+
+    INLINE void pay(double loss, double square, double fit, double weighted) {
+        paid.take(loss, square, fit, weighted, ALL);
+    }
+    INLINE void charge(double log_det, double leverage, double charged, double relief) {
+        price.take(log_det, leverage, charged, relief, ALL);
+    }
+    // `seen` is r'x and `cross` s'y for the probes r and s.
+    INLINE void measure(double norm, double energy, double seen, double cross) {
+        sizes.take(norm * norm, energy, seen * seen, seen * cross, FIRST);
+    }
+
+    INLINE void put_back() const { paid.put_back(), price.put_back(), sizes.put_back(); }
+
+  private:
+    static constexpr Mask ALL = {-1, -1, -1, -1}, FIRST = {-1, 0, 0, 0};
+};
 
 // What was booked of the state counts less from now on, as the state does: with R and z times
 // sqrt(gam), |Rr|^2 and (Rr)'z are gam times what they were, and |z|^2 loses (1 - gam)|z|^2.
@@ -88,12 +112,11 @@ INLINE void post(const Block& ledger, const Block& work, double loss, double squ
     if (opens) ledger(LIGHT, 1) = charge;
     if (hinted) hint::learn(work, outcomes, opens);
     // Many rounds at once have their fit booked together.
-    Sums paid(ledger, LOSS, SQUARE, FIT, WEIGHTED), price(ledger, LOGDET, LEVERAGE, CHARGE, RELIEF);
-    Sums sizes(ledger, NORMS, ENERGY, PROBE, CROSS);
-    paid.take(loss, square, fit, weighted, ALL);
-    price.take(2.0 * std::log(beta), leverage, charge, relief, ALL);
-    sizes.take(at[NORM] * at[NORM], energy, seen * seen, seen * cross, FIRST);
-    paid.put_back(), price.put_back(), sizes.put_back();
+    Page page(ledger);
+    page.pay(loss, square, fit, weighted);
+    page.charge(2.0 * std::log(beta), leverage, charge, relief);
+    page.measure(at[NORM], energy, seen, cross);
+    page.put_back();
     ledger(WIDEST, 0) = larger(ledger(WIDEST, 0), at[PEAK]);
     ledger(LONGEST, 0) = larger(ledger(LONGEST, 0), at[NORM]);
     ledger(ROUNDS, 0) += 1.0;

@@ -7,14 +7,19 @@ namespace noregret::rules {
 
 constexpr double TWO_PI = 6.283185307179586;
 
-// The point forecast of outcome k, after a look; LEVEL is where the clipped rule clips.
+// The point forecast of a rule without a hint; `level` is where the clipped rule clips.
+INLINE double plain(int rule, double level, double mean, double root) {
+    if (rule == layout::AAR) return mean / root / root;
+    if (rule == layout::CLIPPED) return smaller(larger(mean, -level), level);
+    return mean;
+}
+
+// The point forecast of outcome k, after a look.
 INLINE double forecast(const Block& work, Size k) {
     const double* at = work[layout::AT].p;
     int rule = int(at[layout::RULE]);
-    double mean = work(layout::MEAN, k), root = at[layout::ROOT], level = at[layout::LEVEL];
-    if (rule == layout::AAR) return mean / root / root;
-    if (rule == layout::CLIPPED) return smaller(larger(mean, -level), level);
-    if (rule < layout::AROUND) return mean;
+    double mean = work(layout::MEAN, k), root = at[layout::ROOT];
+    if (rule < layout::AROUND) return plain(rule, at[layout::LEVEL], mean, root);
     double h = hint::of(work, k);
     return h + (mean - h) / root / root;
 }

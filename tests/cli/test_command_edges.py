@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import noregret as nr
-from commands import noregret, stream, write
+from commands import flat, noregret, stream, write
 from noregret.cli.state import Saving
 from noregret.errors import SourceError
 from noregret.inputs.tables import Frame
@@ -177,7 +177,7 @@ def test_small_chunks_make_the_same_run(tmp_path: Path, monkeypatch, capsys) -> 
         monkeypatch.setattr(lines, "READ", size)
         out = tmp_path / f"out{size}.csv"
         assert noregret("run", data, "-y", "y", "-m", "aar", "--out", out) == 0
-        said.append((capsys.readouterr().out, pl.read_csv(out)))
+        said.append((flat(capsys.readouterr().out), pl.read_csv(out)))
     assert said[0][0] == said[1][0]
     assert "60 rows" in said[0][0]
     assert "last 6 rows" in said[0][0]

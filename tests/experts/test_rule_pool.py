@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.pools import Game, games, refused, seeds, shares
 
 import noregret as nr
 from noregret._native import rule_pool
@@ -17,6 +16,7 @@ from noregret.errors import InputError, NotLearnedError, ParameterError
 from noregret.experts.guarded_pool import GUARDED, GuardedPool
 from noregret.losses import game as play
 from noregret.reference.rules import rules as twin
+from pools import Game, games, refused, seeds, shares
 
 names = st.sampled_from(list(GUARDED))
 

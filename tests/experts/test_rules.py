@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.pools import Game, games, refused, seeds
 
 import noregret as nr
 from noregret.errors import InputError, NoRegretError, NumericalError, ParameterError
 from noregret.experts.convex import convex
 from noregret.reference import regrets as twin
+from pools import Game, games, refused, seeds
 
 RULES = ("mlpol", "boa")
 LOSSES: dict[str, dict[str, Any]] = {

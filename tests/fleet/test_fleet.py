@@ -314,6 +314,24 @@ def test_a_row_that_overflows_leaves_no_trace(n) -> None:
         fleet.predict([0], [[2.0**999]])
 
 
+def test_keys_forecast_in_one_call_know_nothing_of_one_another() -> None:
+    """The same x for all of them, a key that is new in between."""
+    kind, x = LEARNERS["clipped"], [1.0, -2.0, 0.5]
+    fleet, learners = nr.Fleet(kind()), {"a": kind(), "b": kind(), "new": kind()}
+    for key, y in (("a", 3.0), ("b", -1.0)):
+        fleet.learn([key], [x], [y])
+        learners[key].learn_one(x, y)
+    keys = ["a", "new", "b"]
+    assert fleet.predict(keys, [x] * 3).tolist() == [learners[k].predict_one(x) for k in keys]
+
+
+def test_a_spread_that_overflows_by_a_new_name_is_no_forecast() -> None:
+    fleet = nr.Fleet(nr.AAR(1e-300))
+    fleet.learn(["a"], [{"hot": 1e-150}], [1.0])
+    with pytest.raises(NumericalError, match="key 'a', row 0: the look at x does not fit"):
+        fleet.predict(["a"], [{"hot": 1e-150, "unheard": 1e200}])
+
+
 def test_named_features_grow() -> None:
     """A name that is new was 0 for every key; forecasts are those of learners that met it alike."""
     for kind in (lambda: nr.AAR(0.5, fit_intercept=True), lambda: nr.AAR(0.5, drift=0.1)):

@@ -137,6 +137,11 @@ def test_a_cores_own_fit_is_a_compensated_sum() -> None:
         assert track.fit == math.fsum((y * y)[:, 0].tolist())
 
 
+def test_a_cores_own_fit_beyond_float64_is_infinite_and_not_nan() -> None:
+    for core in (PrimalCore(1.0, 1, 1), DriftCore(1.0, 0.25, 1, 1)):
+        assert core.replay(np.zeros((6, 1)), np.full((6, 1), 2.0**511)).fit == math.inf
+
+
 @DRIFTS
 @pytest.mark.parametrize("way", ["learn_one", "replay"])
 def test_a_fit_beyond_float64_is_infinite_and_not_nan(drift: float, way: str) -> None:

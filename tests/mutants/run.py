@@ -7,7 +7,8 @@ may say where.  The mutants of native/ are compiled together and chosen at run t
 those that have no such form are compiled one by one, and one that does not compile is an error of
 the table.  A child is forked for each, so that libraries are loaded once.  What fails or crashes is
 killed, and what takes half a minute more than twice the time without a mutant; what passes
-survives, and must be in EQUIVALENT with the reason.
+survives.  A survivor of its own tests meets all those of their rooms, and must otherwise be in
+EQUIVALENT with the reason.  Of files the fast tests are run, a test that is named in any case.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import compiled
@@ -34,7 +35,7 @@ MEMORY = 4 * 2**30  # bytes of data: some mutants would take all there is
 REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
 BUILT = "built"  # a file that says since when the tests run: compiling may take longer than they do
 BROKEN = 3  # what a child answers that has no answer of pytest: it did not compile, perhaps
-USUAL = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
+USUAL = ["-q", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,12 @@ class Mutant:
             compile(changed, self.path, "exec")
         return changed
 
+    def rooms(self) -> tuple[str, ...]:
+        """The folders of its tests, and the tests themselves that are in none."""
+        places = [Path(test.partition("::")[0]) for test in self.tests]
+        inner = [place if place.parent == Path("tests") else place.parent for place in places]
+        return tuple(dict.fromkeys(map(str, inner)))
+
     def dead_in(self, log: str) -> bool:
         """Whether a log says that it was killed."""
         return re.search(rf"^(killed|HUNG) .*{re.escape(str(self))}", log, re.MULTILINE) is not None
@@ -99,7 +106,7 @@ class Run:
         return time.time() - built.stat().st_mtime > self.limit
 
 
-def child(run: Run, *, keep_going: bool) -> None:
+def child(run: Run) -> None:
     """Run the tests in the scratch copy, compiled here if no module is given; never returns."""
     folder, tests = run.folder, run.tests
     os.setsid()
@@ -121,9 +128,9 @@ def child(run: Run, *, keep_going: bool) -> None:
             os.environ[switched.SWITCH] = str(run.mutant.number if run.mutant else 0)
         (folder / BUILT).touch()
         compiled.prefer()
-        usual = [part for part in USUAL if not (keep_going and part == "-x")]
-        for stage in [tests] if keep_going else [[file] for file in tests]:
-            code = int(pytest.main([*usual, "-p", "plain", *stage]))
+        for test in tests:
+            how = ["-x", *USUAL] if "::" in test else ["-x", "-m", "not slow", *USUAL]
+            code = int(pytest.main([*how, "-p", "plain", test]))
             if code:
                 break
     except BaseException:  # whatever it is belongs into the output
@@ -135,7 +142,7 @@ def child(run: Run, *, keep_going: bool) -> None:
 
 
 def started(
-    mutant: Mutant | None, folder: Path, tests: list[str], module: Path | None, **how: bool
+    mutant: Mutant | None, folder: Path, tests: list[str], module: Path | None
 ) -> tuple[int, Run]:
     """Put the change into the scratch copy, unless the module has it, and fork."""
     run = Run(mutant, folder, tests, time.monotonic(), module)
@@ -151,7 +158,7 @@ def started(
             stale.unlink()
     pid = os.fork()
     if pid == 0:
-        child(run, **how)
+        child(run)
     return pid, run
 
 
@@ -165,7 +172,7 @@ def ended(run: Run) -> None:
 
 def baseline(folder: Path, tests: list[str], module: Path) -> float:
     """The seconds without any mutant; the tests must pass."""
-    pid, run = started(None, folder, tests, module, keep_going=True)
+    pid, run = started(None, folder, tests, module)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code:
         text = (folder / "out.txt").read_text()
@@ -233,57 +240,85 @@ def main() -> int:
         return play(due, Path(base), chosen.jobs, table.EQUIVALENT)
 
 
+@dataclass
+class Trial:
+    """Scratch copies, a module with all mutants that can be chosen, and how long tests take."""
+
+    free: list[Path]
+    module: Path
+    having: set[int]
+    usual: dict[tuple[str, ...], float] = field(default_factory=dict)
+
+    def survivors(self, mutants: list[Mutant]) -> list[Mutant]:
+        """Run the tests on each, so many at a time; print what became of it."""
+        alone = [mutant for mutant in mutants if mutant.native and mutant.number not in self.having]
+        waiting = [*alone, *(mutant for mutant in reversed(mutants) if mutant not in alone)]
+        survived: list[Mutant] = []
+        running: dict[int, Run] = {}
+        while waiting or running:
+            while waiting and self.free:
+                mutant, folder = waiting.pop(), self.free.pop()
+                limit = self.limit(folder, mutant.tests)
+                chosen = None if mutant in alone else self.module
+                pid, run = started(mutant, folder, list(mutant.tests), chosen)
+                run.limit = limit
+                running[pid] = run
+            time.sleep(0.02)
+            for pid, run in list(running.items()):
+                done, status = os.waitpid(pid, os.WNOHANG)  # it may have ended long ago
+                late = not done and run.overdue()
+                if late:
+                    os.killpg(pid, signal.SIGKILL)
+                    done, status = os.waitpid(pid, 0)
+                if not done:
+                    continue
+                if judged(run, os.waitstatus_to_exitcode(status), late=late):
+                    assert run.mutant is not None
+                    survived.append(run.mutant)
+                ended(run)
+                self.free.append(run.folder)
+                del running[pid]
+        return survived
+
+    def limit(self, folder: Path, tests: tuple[str, ...]) -> float:
+        """Seconds after which a mutant counts as hanging."""
+        if tests not in self.usual:
+            self.usual[tests] = baseline(folder, list(tests), self.module)
+            print(f"# {' '.join(tests)}: {self.usual[tests]:.0f} s", flush=True)
+        return 30.0 + 2.0 * self.usual[tests]
+
+
+def judged(run: Run, code: int, *, late: bool) -> bool:
+    """Print what became of a mutant; whether it survived."""
+    if code in (BROKEN, 4, 5) and not late:
+        said = (run.folder / "out.txt").read_text(errors="replace")
+        raise SystemExit(f"{run.mutant}: no answer of the tests ({code}):\n{said}")
+    word = "HUNG" if late else "killed" if code else "SURVIVED"
+    by = killer(run.folder) if word == "killed" else ""
+    print(f"{word} {time.monotonic() - run.start:5.1f} s  {run.mutant}  {by}", flush=True)
+    return word == "SURVIVED"
+
+
 def play(mutants: list[Mutant], base: Path, jobs: int, known: dict[tuple[str, str], str]) -> int:
-    """All mutants, so many at a time; print what became of each, then the survivors."""
+    """All mutants by their own tests, the survivors by all fast tests of their rooms; 0 or 1."""
+    begun = time.monotonic()
     module, having = together(mutants, base / "together" / ROOT.name)
     free = [compiled.copied(ROOT, base / f"tree{k}" / ROOT.name) for k in range(jobs)]
-    usual: dict[tuple[str, ...], float] = {}
-    survived: list[Mutant] = []
-    running: dict[int, Run] = {}
-    alone = [mutant for mutant in mutants if mutant.native and mutant.number not in having]
-    waiting = [*alone, *(mutant for mutant in reversed(mutants) if mutant not in alone)]
-    begun = time.monotonic()
-    while waiting or running:
-        while waiting and free:
-            mutant, folder = waiting.pop(), free.pop()
-            tests = list(mutant.tests)
-            if mutant.tests not in usual:
-                usual[mutant.tests] = baseline(folder, tests, module)
-                print(f"# {' '.join(tests)}: {usual[mutant.tests]:.0f} s", flush=True)
-            chosen = None if mutant in alone else module
-            pid, run = started(mutant, folder, tests, chosen, keep_going=False)
-            run.limit = 30.0 + 2.0 * usual[mutant.tests]
-            running[pid] = run
-        time.sleep(0.02)
-        for pid, run in list(running.items()):
-            late = run.overdue()
-            if late:
-                os.killpg(pid, signal.SIGKILL)
-            done, status = os.waitpid(pid, 0 if late else os.WNOHANG)
-            if not done:
-                continue
-            code = os.waitstatus_to_exitcode(status)
-            assert run.mutant is not None
-            if code in (BROKEN, 4, 5) and not late:
-                said = (run.folder / "out.txt").read_text(errors="replace")
-                raise SystemExit(f"{run.mutant}: no answer of the tests ({code}):\n{said}")
-            word = "HUNG" if late else "killed" if code else "SURVIVED"
-            if word == "SURVIVED":
-                survived.append(run.mutant)
-            by = killer(run.folder) if word == "killed" else ""
-            print(f"{word} {time.monotonic() - run.start:5.1f} s  {run.mutant}  {by}", flush=True)
-            ended(run)
-            free.append(run.folder)
-            del running[pid]
-    total, alive = len(mutants), len(survived)
+    trial = Trial(free, module, having)
+    first = trial.survivors(mutants)
+    alike = [mutant for mutant in first if (mutant.path, mutant.why) in known]
+    left = [replace(mutant, tests=mutant.rooms()) for mutant in first if mutant not in alike]
+    left = trial.survivors(left)
+    total, alive = len(mutants), len(alike) + len(left)
     minutes = (time.monotonic() - begun) / 60.0
     print(
         f"{total - alive} of {total} mutants died ({1 - alive / total:.1%}), {minutes:.1f} minutes"
     )
-    reasons = [known.get((mutant.path, mutant.why), "") for mutant in survived]
-    for mutant, reason in zip(survived, reasons):
-        print(f"survived: {mutant}: {reason or 'NO REASON KNOWN'}")
-    return 0 if all(reasons) else 1
+    for mutant in alike:
+        print(f"survived: {mutant}: {known[mutant.path, mutant.why]}")
+    for mutant in left:
+        print(f"survived: {mutant}: NO REASON KNOWN")
+    return 1 if left else 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_sources import csv_of, rounds
 
-from commands import noregret
+from commands import flat, noregret
 from noregret.errors import SourceError
 from noregret.sources.dates import Dates, dates_like, format_of
 
@@ -79,7 +79,7 @@ def test_a_column_of_short_years_is_the_time(tmp_path: Path, capsys) -> None:
     rows = [f"{1 + i % 28:02d}.{1 + i // 28:02d}.26;{100 + i % 7},5\n" for i in range(84)]
     path.write_text("Tag;y\n" + "".join(rows))
     assert noregret("run", path, "-m", "auto", "--target", "y") == 0
-    said = capsys.readouterr().out
+    said = flat(capsys.readouterr().out)
     assert "2026-01-01 to 2026-03-28" in said
     assert "'Tag': times are read with day first" in said
 
