@@ -78,8 +78,8 @@ void bind_gaussian(nb::module_& m) {
     r.def("admit_and_look", [](Block f, Block w, Strided x) {
         return rounds::admit_and_look(f, w, Copied(x).row());
     });
-    r.def("look_unlimited", [](Block f, Block w, Strided x, Row seen) {
-        return rounds::look_unlimited(f, w, Copied(x).row(), seen);
+    r.def("look_at", [](Block f, Block w, Strided x, Row seen) {
+        return rounds::look_at(f, w, Copied(x).row(), seen);
     });
     r.def("look_rows", &rounds::look_rows, nb::call_guard<nb::gil_scoped_release>());
     r.def("book", [](Block l, Block w, double fit) { return rounds::book(l, w, fit, 0.0); });

@@ -43,16 +43,12 @@ MULTIVERSIONED inline double predict(const Block& factor, const Block& work, con
     });
 }
 
-// Look at an x of any size; means and root spread go to the caller's own `seen`.
-inline int look_unlimited(const Block& factor, const Block& work, Row x, Row seen) {
-    Row at = work[AT];
-    double ceiling = at[CEILING];
-    at[CEILING] = LARGEST_FEATURE;
+// Look at x; means and root spread go to the caller's own `seen`.
+inline int look_at(const Block& factor, const Block& work, Row x, Row seen) {
     int status = admit_and_look(factor, work, x);
-    at[CEILING] = ceiling;
     if (status == OK) {
         for (Size k = 0; k < seen.n - 1; ++k) seen[k] = work(MEAN, k);
-        seen[seen.n - 1] = at[ROOT];
+        seen[seen.n - 1] = work(AT, ROOT);
     }
     return status;
 }
@@ -126,15 +122,10 @@ MULTIVERSIONED inline int learn(const Block& factor, const Block& work, const Bl
     });
 }
 
-// Learn an x of any size and any number of outcomes, in one step for other threads.
+// Learn any number of outcomes, in one step for other threads.
 inline int learn_any(const Block& factor, const Block& work, const Block& ledger, Row x, Row ys) {
-    Row at = work[AT];
     for (Size k = 0; k < ys.n; ++k) work(Y, k) = ys[k];
-    double ceiling = at[CEILING];
-    at[CEILING] = LARGEST_FEATURE;
-    int status = learn(factor, work, ledger, x, ys[0]);
-    at[CEILING] = ceiling;
-    return status;
+    return learn(factor, work, ledger, x, ys[0]);
 }
 
 // Book the rounds that a core has replayed; fill in forecasts and losses.

@@ -16,6 +16,7 @@ import noregret as nr
 from commands import flat, noregret, stream, write
 from noregret.cli.state import Saving
 from noregret.errors import SourceError
+from noregret.gaussian.cores.blocks import CROSSOVER
 from noregret.inputs.tables import Frame
 from noregret.running.player import Player, rounds_of
 from noregret.sources import Source, lines
@@ -166,7 +167,31 @@ def test_outcomes_that_are_neither_0_nor_1_are_bad_rows() -> None:
     assert "line 2: the outcome 0.5 is neither 0 nor 1" in reading.first
 
 
+def test_wide_rows_are_forecast_alike_however_they_are_cut() -> None:
+    """To the last bit, though a replay of so many features goes in blocks."""
+    T, names = 8, [f"x{j}" for j in range(CROSSOVER)]
+    rng = np.random.default_rng(0)
+    rows = Frame(names, rng.standard_normal((T, CROSSOVER)))
+    whole = Piece(rows, rng.standard_normal(T), np.arange(1, T + 1, dtype=np.int64), None)
+    at_once = Player("ridge", nr.Ridge(5.0)).play(whole).forecast
+    cut = Player("ridge", nr.Ridge(5.0))
+    parts = [cut.play(whole.part(start, stop)) for start, stop in ((0, 3), (3, T))]
+    assert np.array_equal(np.concatenate([part.forecast for part in parts]), at_once)
+    assert cut.rounds == T
+
+
 # Sessions -----------------------------------------------------------------------------------
+
+
+def test_columns_that_a_run_does_not_use_may_hold_anything(tmp_path: Path, capsys) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("a,odd,y\n1,2024-01-01,3\n2,red,4\n5,2024-01-02,6\n")
+    assert noregret("run", data, "-y", "y", "-m", "aar", "-q") == 2
+    assert "column 'odd': 'red' in a column of times" in flat(capsys.readouterr().err)
+    out = tmp_path / "out.csv"
+    run = ("run", data, "-y", "y", "-m", "aar", "-q", "--features", "a", "--out", out)
+    assert noregret(*run) == 0
+    assert pl.read_csv(out)["line"].to_list() == [2, 3, 4]
 
 
 def test_small_chunks_make_the_same_run(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -277,6 +302,18 @@ def test_gzip_of_several_members_and_a_truncated_one(
     path.write_bytes(gzip.compress(one + two)[:-12])
     with pytest.raises(SourceError, match="truncated gzip"):
         read(path)
+
+
+@pytest.mark.parametrize("size", [256, 1 << 24])
+def test_gzip_of_text_that_is_much_longer_unpacked(tmp_path: Path, monkeypatch, size: int) -> None:
+    """What a chunk unpacks to may be more than is taken at a time."""
+    monkeypatch.setattr(lines, "READ", size)
+    path = tmp_path / "data.csv.gz"
+    packed = gzip.compress(b"a,y\n" + b"1,7\n" * 5_000)
+    path.write_bytes(packed)
+    assert len(packed) < 5_000 * 4 / 100
+    values = np.concatenate([b.columns["y"] for b in read(path)])
+    assert values.tolist() == [7.0] * 5_000
 
 
 def test_a_line_longer_than_a_megabyte_is_bad(tmp_path: Path, monkeypatch) -> None:

@@ -155,6 +155,17 @@ def test_standard_units_use_nothing_to_come() -> None:
         assert_allclose(z[t], (X[t] - past.mean(axis=0)) / past.std(axis=0), rtol=1e-9)
 
 
+def test_standard_units_do_not_depend_on_how_rows_are_cut_into_tables() -> None:
+    table = np.column_stack([np.ones(30), stream(30)[0]])
+    whole, after = Units.of(3).standardised(table)
+    units, parts = Units.of(3), []
+    for part in (table[:1], table[1:2], table[2:17], table[17:]):
+        z, units = units.standardised(part)
+        parts.append(z)
+    assert_allclose(np.concatenate(parts), whole, rtol=1e-9, atol=1e-12)
+    assert_array_equal(units.shift, after.shift)
+
+
 @pytest.mark.parametrize(
     ("x", "y"),
     [

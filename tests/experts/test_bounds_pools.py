@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.certificates import LOG
 from noregret.errors import OutcomeError
+from noregret.experts.theorems import chain
+from noregret.losses import game
 
 LO, HI, PRIOR, SHARE = -1.0, 2.0, np.array([0.2, 0.5, 0.3]), 0.15
 ETA = 2.0 / (HI - LO) ** 2
@@ -140,6 +144,8 @@ def test_tracking(k: int) -> None:
     without = nr.aggregate(SAID, Y, rule="aggregating", outcome_range=(LO, HI)).tracking(k)
     assert (without.bound is None) is (k > 0)
     assert without.holds is (None if k else True)
+    met = {a.text: a.met for a in without.assumptions}
+    assert met["share > 0, or no switch at all"] is (k == 0)
 
 
 def test_outcomes_beyond_a_given_range_withdraw_the_claim() -> None:
@@ -173,7 +179,7 @@ def test_a_learned_range_charges_what_lies_beyond() -> None:
     assert (totals.seen, totals.outside > 0) == ((-1.0, 2.0), True)
 
 
-@pytest.mark.parametrize("rate", [None, 0.05, 0.7])
+@pytest.mark.parametrize("rate", [None, 0.05, 0.06, 0.7])
 def test_exponential_weights(rate: float | None) -> None:
     names = ["a", "b", "c"]
     pool = nr.ExponentialWeights(names, outcome_range=(LO, HI), learning_rate=rate, prior=PRIOR)
@@ -225,6 +231,27 @@ def test_the_chain_from_the_pool_to_a_cell_to_its_best_expert(ridge: float) -> N
     assert chain.bound == pytest.approx(min(totals), rel=1e-12)
     best = int(np.argmin(totals))
     assert chain.comparator == pytest.approx(alone[best].certificates()[0].comparator, rel=1e-12)
+
+
+def test_the_chain_takes_only_certificates_of_the_loss_that_was_charged() -> None:
+    """Log loss and squares may add up to the same number: they are not the same loss."""
+    rng = np.random.default_rng(4)
+    X, y = 0.3 * rng.normal(size=(20, 2)), rng.uniform(-1, 1, 20)
+    pool = nr.AggregatingAlgorithm([nr.AAR(0.5), nr.AAR(2.0)], outcome_range=1.0)
+    pool.replay(X, y)
+    played, totals = pool._state.pool.game, pool._state.pool.totals()
+    own = nr.AAR(0.5).fit(X, y).certificate()
+    assert len(chain(played, totals, [("a", [own])])) == 1
+    assert chain(played, totals, [("a", [replace(own, about=LOG)])]) == []
+    assert chain(played, totals, [("a", [replace(own, about="")])]) == []
+
+
+@pytest.mark.parametrize("loss", ["square", "log", "brier"])
+@pytest.mark.parametrize("y", [math.nan, math.inf, -math.inf, 1.1e150])
+def test_no_game_is_played_with_outcomes_that_have_no_square(loss: str, y: float) -> None:
+    with pytest.raises(OutcomeError):
+        game(loss, None).outcome(y)
+    assert game(loss, None).outcome(1.0) == 1.0
 
 
 def test_losses_are_compensated() -> None:

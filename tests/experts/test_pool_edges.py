@@ -138,6 +138,18 @@ def test_a_round_that_an_expert_refuses_is_learned_by_nobody() -> None:
     assert state(pool) == before
 
 
+def test_a_copy_of_a_pool_shares_nothing_with_it() -> None:
+    pool = AA(["a", "b"], outcome_range=1.0, share=0.1)
+    pool.learn_one({"a": 0.5, "b": -0.5}, 0.25)
+    held = pool._state.pool
+    copied = held.copy()
+    before = copied.cells.tobytes(), copied.book.tobytes()
+    assert before == (held.cells.tobytes(), held.book.tobytes())
+    held.cells += 1.0
+    held.book += 1.0
+    assert (copied.cells.tobytes(), copied.book.tobytes()) == before
+
+
 def test_no_expert_vanishes_behind_a_name() -> None:
     pool = AA(["a", "a #2", "a"], outcome_range=1.0)
     pool.learn_one({"a": 0.5, "a #2": 0.0}, 1.0)

@@ -129,6 +129,51 @@ def test_the_fit_is_a_compensated_sum(drift: float, way: str) -> None:
     assert identity.loss == exactly
 
 
+@pytest.mark.parametrize("way", ["learn_one", "replay"])
+def test_every_sum_of_squares_is_compensated(way: str) -> None:
+    """Not only those that the identity reads: the squares paid, and the energy of outcomes."""
+    learner, y = nr.AAR(1.0), SMALL_LARGE_SMALL
+    X = np.zeros((len(y), 1))
+    if way == "replay":
+        learner.replay(X, y)
+    else:
+        for x, outcome in zip(X, y, strict=True):
+            learner.learn_one(x, float(outcome))
+    exactly = math.fsum((y * y).tolist())
+    for row in (layout.LOSS, layout.SQUARE, layout.WEIGHTED, layout.ENERGY):
+        assert sum(learner._state.ledger[row]) == exactly
+        assert learner._state.ledger[row, 1] != 0.0
+
+
+@pytest.mark.parametrize("n", [8, 9, 16, 30])
+@pytest.mark.parametrize("place", [0, 7, -1])
+def test_the_largest_feature_wherever_it_stands(n: int, place: int) -> None:
+    x = np.ones(n)
+    x[place] = -7.0
+    one, many = nr.AAR(), nr.AAR()
+    one.learn_one(x, 1.0)
+    many.replay([x], [1.0])
+    for learner in (one, many):
+        assert learner._state.ledger[layout.WIDEST, 0] == 7.0
+        assert learner._state.ledger[layout.LONGEST, 0] == math.sqrt(n + 48.0)
+
+
+@DRIFTS
+@pytest.mark.parametrize("n", [3, 12])
+def test_a_look_is_not_kept_beyond_its_round(n: int, drift: float) -> None:
+    """The same x again: it is looked at anew."""
+    x, other = np.linspace(1.0, 2.0, n), np.ones(n)
+    for predicted in (False, True):
+        kept, anew = nr.Ridge(1.0, drift=drift), nr.Ridge(1.0, drift=drift)
+        for y in (1.0, 5.0, -2.0):
+            for learner in (kept, anew):
+                if predicted:
+                    learner.predict_one(x)
+                learner.learn_one(x, y)
+            anew.predict_one(other)
+            assert kept.predict_one(x) == anew.predict_one(x)
+
+
 def test_a_cores_own_fit_is_a_compensated_sum() -> None:
     """A core that is replayed by itself, without a ledger."""
     y = SMALL_LARGE_SMALL[:, None]

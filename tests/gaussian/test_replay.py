@@ -84,6 +84,24 @@ def test_small_priors_do_send_blocks_to_the_loop() -> None:
     assert replay.certificate.holds is True
 
 
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_nearly_collinear_columns_among_many_stay_as_accurate_as_alone(kind) -> None:
+    """Leverages are small after the first block: a block would blur what is between the two."""
+    T, rng = 3 * BLOCK, np.random.default_rng(0)
+    apart, along = rng.standard_normal((2, T))
+    few = np.column_stack([1e9 * along, 1e9 * along + apart])
+    y = along + apart + rng.standard_normal(T)
+    many = np.zeros((T, CROSSOVER))
+    many[:, [0, -1]] = few
+    alone, among = kind(1.0), kind(1.0)
+    forecasts = alone.replay(few, y).forecast
+    replay = among.replay(many, y)
+    assert replay.spread[BLOCK:].max() < LEVERAGE
+    assert_allclose(replay.forecast, forecasts, rtol=0.0, atol=1e-10 * np.abs(forecasts).max())
+    assert_allclose(among.coef_[[0, -1]], alone.coef_, rtol=1e-10)
+    assert not among.coef_[1:-1].any()
+
+
 @pytest.mark.parametrize("a", [0.1, 10.0])
 @pytest.mark.parametrize("n", [3, 40, CROSSOVER + 20])
 @pytest.mark.parametrize("kind", LEARNERS)

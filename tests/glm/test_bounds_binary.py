@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.glm.families import LOGISTIC
+from noregret.glm.theorems import gaussian_bound
 from noregret.reference import logistic as twin
 
 RNG = np.random.default_rng(3)
@@ -57,9 +59,20 @@ def test_conditions_of_theorem_3_3_at_their_edges() -> None:
         assert (by_name(learner)["Kakade-Ng Theorem 3.3"].bound is not None) is speaks
 
 
-def evidence(rows: np.ndarray, signs: np.ndarray, nu2: float) -> float:
+def test_a_mode_that_was_not_found_withdraws_every_claim() -> None:
+    """The proofs are about exact modes: F is off by up to nu^2 |gradient|^2/2 in each round."""
+    learner = nr.MAPLogistic(0.25).fit(0.3 * X, LABELS)
+    assert all(c.bound is not None for c in learner.certificates())
+    learner._state.posterior.gradient = 1e-3
+    for certificate in learner.certificates():
+        assert (certificate.bound, certificate.holds) == (None, None)
+        (broken,) = (a.text for a in certificate.assumptions if not a.met)
+        assert "|gradient| <= 0.001" in broken
+
+
+def evidence(rows: np.ndarray, signs: np.ndarray, nu2: float, nodes: int = 481) -> float:
     """-ln of the integral of exp(-F) against the prior, by a dense sum."""
-    axis = np.linspace(-12.0, 12.0, 481) * math.sqrt(nu2)
+    axis = np.linspace(-12.0, 12.0, nodes) * math.sqrt(nu2)
     n = rows.shape[1]
     mesh = np.stack([g.ravel() for g in np.meshgrid(*[axis] * n, indexing="ij")], axis=1)
     losses = np.logaddexp(0.0, -(mesh @ rows.T) * signs).sum(axis=1)
@@ -96,6 +109,43 @@ def test_exact_averaging_where_level_sets_lean() -> None:
     assert learner.log_loss_ == pytest.approx(evidence(rows, signs, 9.0), abs=1e-8)
 
 
+def test_exact_averaging_where_a_long_row_turns_the_axes() -> None:
+    """Axes of sum xx' are far from those of the posterior, flat along a row that it is sure of."""
+    rows = np.array([[3.0, 0.0]] * 6 + [[6.0, 6.0]])
+    signs = np.array([1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
+    learner = nr.BayesianLogistic(4.0, method="exact")
+    learner.replay(rows, (signs > 0).astype(int))
+    assert learner.log_loss_ == pytest.approx(evidence(rows, signs, 4.0), abs=1e-10)
+
+
+def test_exact_averaging_where_the_first_grid_is_too_coarse() -> None:
+    """Rows of many lengths: every rule is halved until it is as good as its certificate says."""
+    rows = np.array([[-0.1], [14.9], [-0.5], [0.6], [-44.3]])
+    signs = np.array([-1.0, 1.0, -1.0, 1.0, 1.0])
+    learner = nr.BayesianLogistic(9.0, method="exact")
+    learner.replay(rows, (signs > 0).astype(int))
+    assert learner.log_loss_ == pytest.approx(evidence(rows, signs, 9.0, 200_001), abs=5e-10)
+    assert learner._state.posterior.error <= 1e-10
+    assert "right to about 1e-10" in learner.certificate().assumptions[0].text
+
+
+@pytest.mark.parametrize("nu2", [0.25, 1.0, 9.0])
+def test_a_gaussian_pays_its_divergence_from_the_prior(nu2: float) -> None:
+    """Lemma 2.1 for labels at x = 0, where every w has the loss ln 2."""
+    mean, sds = np.array([0.5, -2.0]), np.array([0.3, 1.5])
+    rows, labels = np.zeros((3, 2)), np.array([0, 1, 1])
+    apart = sum(
+        math.log(math.sqrt(nu2) / sd) + (sd * sd + m * m) / (2.0 * nu2) - 0.5
+        for m, sd in zip(mean.tolist(), sds.tolist(), strict=True)
+    )
+    bound = gaussian_bound(rows, labels, mean, np.diag(sds**2), prior_var=nu2, family=LOGISTIC)
+    assert bound == pytest.approx(3.0 * math.log(2.0) + apart, rel=1e-12)
+    prior = gaussian_bound(
+        rows, labels, np.zeros(2), nu2 * np.eye(2), prior_var=nu2, family=LOGISTIC
+    )
+    assert prior == pytest.approx(3.0 * math.log(2.0), rel=1e-12)
+
+
 def test_approximations_only_report() -> None:
     learner = nr.BayesianLogistic(2.0, method="tierney-kadane").fit(X, LABELS)
     assert [c.kind for c in learner.certificates()] == ["report", "report"]
@@ -120,7 +170,7 @@ def test_losses_of_margins_at_every_size(family: str) -> None:
     """l, l' and l'' against 40 digits, also where the probit's series takes over."""
     import mpmath
 
-    from noregret.glm.families import LOGISTIC, PROBIT
+    from noregret.glm.families import PROBIT
 
     one = LOGISTIC if family == "logistic" else PROBIT
 

@@ -476,9 +476,9 @@ def test_a_look_is_not_mixed_with_another_threads_look() -> None:
     eye = np.eye(3)
     for k in range(3):
         learner.learn_one(eye[k], 2.0 * k)
-    with switch_after(rounds, "look_unlimited", lambda: learner.predict_one(eye[2])):
+    with switch_after(rounds, "look_at", lambda: learner.predict_one(eye[2])):
         assert learner.predictive(eye[1]).mean == pytest.approx(1.0, rel=1e-12)
-    with switch_after(rounds, "look_unlimited", lambda: learner.predict_one(eye[2])):
+    with switch_after(rounds, "look_at", lambda: learner.predict_one(eye[2])):
         odd = np.array([0.0, 1.0, 0.0], dtype=np.float16)  # takes the careful way
         assert learner.predict_one(odd) == pytest.approx(1.0, rel=1e-12)
 

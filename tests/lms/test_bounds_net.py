@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import DotProduct
 
 import noregret as nr
 from noregret.lms.totals import totals_of
+from noregret.reference import kernel as dense
 
 LO, HI, SCALE = -1.5, 1.0, 3.0
 RNG = np.random.default_rng(9)
@@ -215,8 +216,35 @@ def test_kernel_lms(budget: tuple[float, float] | None) -> None:
     assert any(a.text.startswith("k(x, x) <=") and not a.met for a in broken.assumptions)
 
 
+@pytest.mark.parametrize(
+    ("loss_share", "norm_share", "broken"),
+    [(1.01, 1.01, []), (0.99, 1.01, ["L(h) ="]), (1.01, 0.99, ["|h| ="])],
+)
+def test_budgets_at_their_edges(loss_share: float, norm_share: float, broken: list[str]) -> None:
+    """A loss or a norm one part in a hundred beyond its budget withdraws the claim."""
+    kernel, points, b = DotProduct(0.5), X[:3], np.array([0.5, -0.2, 0.3])
+    loss = float(((Y - kernel(X, points) @ b) ** 2).sum())
+    norm = math.sqrt(float(b @ kernel(points) @ b))
+    learner = nr.KernelLMS(
+        kernel, loss_budget=loss_share * loss, norm_budget=norm_share * norm, peak=2.5
+    ).fit(X, Y)
+    tuned = learner.certificates(comparator=nr.Expansion(points, b))[0]
+    assert tuned.name == "kernel LMS, budgets"
+    assert [a.text.partition("=")[0] + "=" for a in tuned.assumptions if not a.met] == broken
+    assert (tuned.bound is None) is bool(broken)
+
+
+def test_the_best_expansion_in_hindsight_is_kernel_ridge() -> None:
+    """No h makes L(h)/(1 - eta X^2) + |h|^2/eta less than kernel ridge at a = (1 - eta X^2)/eta."""
+    eta = 0.3
+    learner = nr.KernelLMS(lambda A, B: gaussian(A, B, 1.0), eta).fit(X, Y)
+    best = dense.best_loss(gaussian(X, X, 1.0), Y[:, None], (1.0 - eta) / eta)
+    assert learner.certificate().bound == pytest.approx(best / (1.0 - eta), rel=1e-10)
+
+
 def test_rates() -> None:
-    assert nr.KernelLMS(DotProduct(0.5)).fit(X, Y).learning_rate_ <= 0.5
+    assert nr.KernelLMS(DotProduct(0.5)).fit(X, Y).learning_rate_ == 0.5
+    assert nr.KernelLMS(DotProduct(0.5), peak=2.5).fit(X, Y).learning_rate_ == 0.2
     fast = nr.KernelLMS(DotProduct(0.5), 0.9).fit(3.0 * X, Y).certificate()
     assert fast.bound is None  # eta X^2 is beyond 1
 

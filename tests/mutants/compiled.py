@@ -12,7 +12,7 @@ from pathlib import Path
 
 QUICK = (  # the same bits
     "-DCMAKE_CXX_FLAGS=-DNOREGRET_BASELINE -DNOREGRET_CALLS -w",
-    "-DNOREGRET_OPTIMISE=-O0",
+    "-DNOREGRET_OPTIMISE=-O1",
 )
 
 PREFER = """

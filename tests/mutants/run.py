@@ -6,9 +6,9 @@ Compiling (compiled.py) needs cmake, ninja and nanobind, in the environment or e
 may say where.  The mutants of native/ are compiled together and chosen at run time (switched.py);
 those that have no such form are compiled one by one, and one that does not compile is an error of
 the table.  A child is forked for each, so that libraries are loaded once.  What fails or crashes is
-killed, and what takes half a minute more than twice the time without a mutant; what passes
-survives.  A survivor of its own tests meets all those of their rooms, and must otherwise be in
-EQUIVALENT with the reason.  Of files the fast tests are run, a test that is named in any case.
+killed, and what takes half a minute of the processor more than twice the time without a mutant;
+what passes survives.  A survivor of its own tests meets all those of their rooms, and must be in
+EQUIVALENT with the reason otherwise.  Of files the fast tests are run, a named test in any case.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import argparse
 import os
 import re
 import resource
-import shutil
 import signal
 import sys
 import tempfile
@@ -33,7 +32,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path("src/noregret")
 MEMORY = 4 * 2**30  # bytes of data: some mutants would take all there is
 REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
-BUILT = "built"  # a file that says since when the tests run: compiling may take longer than they do
 BROKEN = 3  # what a child answers that has no answer of pytest: it did not compile, perhaps
 USUAL = ["-q", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
 
@@ -54,18 +52,18 @@ class Mutant:
         """Whether it is in compiled code."""
         return self.path.startswith("native/")
 
-    def place(self) -> Path:
+    def place(self, root: Path = ROOT) -> Path:
         """The file, wherever it has been moved to: its text must be there, and only once."""
-        there = ROOT / self.path if self.native else ROOT / PACKAGE / self.path
-        files = [there] if there.is_file() else sorted((ROOT / PACKAGE).rglob(there.name))
+        there = root / self.path if self.native else root / PACKAGE / self.path
+        files = [there] if there.is_file() else sorted((root / PACKAGE).rglob(there.name))
         found = [file for file in files if file.read_text().count(self.old) == 1]
         if len(found) != 1:
             raise SystemExit(f"{self}: the old text is once in {len(found)} files, not in one")
-        return found[0].relative_to(ROOT)
+        return found[0].relative_to(root)
 
-    def text(self) -> str:
+    def text(self, root: Path = ROOT) -> str:
         """The whole file with the change in it; Python must be Python."""
-        changed = (ROOT / self.place()).read_text().replace(self.old, self.new)
+        changed = (root / self.place(root)).read_text().replace(self.old, self.new)
         if not self.native:
             compile(changed, self.path, "exec")
         return changed
@@ -96,14 +94,12 @@ class Run:
     module: Path | None
     place: Path | None = None
     before: str = ""
+    stamp: tuple[int, int] = (0, 0)
     limit: float = 0.0
 
     def overdue(self) -> bool:
-        """Whether the tests run for longer than they may, or the compiler ten times as long."""
-        built = self.folder / BUILT
-        if not built.is_file():
-            return time.monotonic() - self.start > 10.0 * self.limit
-        return time.time() - built.stat().st_mtime > self.limit
+        """Whether it waits for what does not come: the processor has a limit of its own."""
+        return time.monotonic() - self.start > 10.0 * self.limit
 
 
 def child(run: Run) -> None:
@@ -126,7 +122,9 @@ def child(run: Run) -> None:
         else:
             compiled.use(folder, run.module)
             os.environ[switched.SWITCH] = str(run.mutant.number if run.mutant else 0)
-        (folder / BUILT).touch()
+        if run.limit:
+            limit = int(time.process_time() + run.limit)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         compiled.prefer()
         for test in tests:
             how = ["-x", *USUAL] if "::" in test else ["-x", "-m", "not slow", *USUAL]
@@ -142,18 +140,18 @@ def child(run: Run) -> None:
 
 
 def started(
-    mutant: Mutant | None, folder: Path, tests: list[str], module: Path | None
+    mutant: Mutant | None, folder: Path, tests: list[str], module: Path | None, limit: float = 0.0
 ) -> tuple[int, Run]:
     """Put the change into the scratch copy, unless the module has it, and fork."""
-    run = Run(mutant, folder, tests, time.monotonic(), module)
-    (folder / BUILT).unlink(missing_ok=True)
+    run = Run(mutant, folder, tests, time.monotonic(), module, limit=limit)
     if mutant is not None and not (mutant.native and module):
-        run.place = folder / mutant.place()
+        run.place = folder / mutant.place(folder)
         run.before = run.place.read_text()
         stamp = run.place.stat()
-        run.place.write_text(mutant.text())
+        run.stamp = stamp.st_atime_ns, stamp.st_mtime_ns
+        run.place.write_text(mutant.text(folder))
         if not mutant.native:  # ninja compiles what is newer than its object
-            os.utime(run.place, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 10**9))
+            os.utime(run.place, ns=(run.stamp[0], run.stamp[1] + 10**9))
         for stale in (run.place.parent / "__pycache__").glob(f"{run.place.stem}.*.pyc"):
             stale.unlink()
     pid = os.fork()
@@ -167,7 +165,7 @@ def ended(run: Run) -> None:
     if run.place is not None and run.mutant is not None:
         run.place.write_text(run.before)
         if not run.mutant.native:
-            shutil.copystat(ROOT / run.mutant.place(), run.place)
+            os.utime(run.place, ns=run.stamp)
 
 
 def baseline(folder: Path, tests: list[str], module: Path) -> float:
@@ -206,7 +204,7 @@ def together(mutants: list[Mutant], folder: Path) -> tuple[Path, set[int]]:
     having: set[int] = set()
     for path in {mutant.path for mutant in mutants if mutant.native}:
         changes = {m.number: (m.old, m.new, m.why) for m in mutants if m.path == path}
-        text, done = switched.switched(path, (ROOT / path).read_text(), changes)
+        text, done = switched.switched(path, (folder / path).read_text(), changes)
         (folder / path).write_text(text)
         having |= done
     return compiled.build(folder), having
@@ -260,8 +258,7 @@ class Trial:
                 mutant, folder = waiting.pop(), self.free.pop()
                 limit = self.limit(folder, mutant.tests)
                 chosen = None if mutant in alone else self.module
-                pid, run = started(mutant, folder, list(mutant.tests), chosen)
-                run.limit = limit
+                pid, run = started(mutant, folder, list(mutant.tests), chosen, limit)
                 running[pid] = run
             time.sleep(0.02)
             for pid, run in list(running.items()):
@@ -281,7 +278,7 @@ class Trial:
         return survived
 
     def limit(self, folder: Path, tests: tuple[str, ...]) -> float:
-        """Seconds after which a mutant counts as hanging."""
+        """Seconds of the processor after which a mutant counts as hanging."""
         if tests not in self.usual:
             self.usual[tests] = baseline(folder, list(tests), self.module)
             print(f"# {' '.join(tests)}: {self.usual[tests]:.0f} s", flush=True)
@@ -293,6 +290,7 @@ def judged(run: Run, code: int, *, late: bool) -> bool:
     if code in (BROKEN, 4, 5) and not late:
         said = (run.folder / "out.txt").read_text(errors="replace")
         raise SystemExit(f"{run.mutant}: no answer of the tests ({code}):\n{said}")
+    late = late or code == -signal.SIGXCPU
     word = "HUNG" if late else "killed" if code else "SURVIVED"
     by = killer(run.folder) if word == "killed" else ""
     print(f"{word} {time.monotonic() - run.start:5.1f} s  {run.mutant}  {by}", flush=True)

@@ -34,6 +34,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "the look at NaN is NaN, which answers OVERFLOW: the careful "
     "lane then refuses x by name all the same",
     (
+        "native/admit.hpp",
+        "a look beyond the ceiling is reused",
+    ): "it is a look at the same x, which the careful lane has admitted: the same answer, sooner",
+    (
         "native/drift.hpp",
         "NaN in the gauge",
     ): "P_jj and x_j are finite and P_jj x_j is multiplied by "

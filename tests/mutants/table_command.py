@@ -18,6 +18,7 @@ FOUND = ("sources/test_reading.py",)
 MEMORY = ("cli/test_state_memory.py", "sources/test_reading.py")
 LABELS = ("cli/test_labels.py",)
 READ = ("cli/test_command_edges.py", "sources/test_sources.py")
+PARSED = (*READ, "sources/test_parser.py::test_where_polars_would_read_otherwise")
 
 MUTANTS = {
     "running/player.py": (
@@ -261,7 +262,7 @@ MUTANTS = {
         ],
     ),
     "sources/delimited.py": (
-        READ,
+        PARSED,
         [
             ("if lines.count(b'\"') % 2:", "if False:", "quotes that do not close"),
             ("    if frame.height != rows:\n        return None\n", "", "blank lines shift places"),

@@ -11,6 +11,7 @@ FILES = (
 )
 VALUES = (
     "snapshot/test_container.py",
+    "snapshot/test_values.py",
     "snapshot/test_snapshot.py::test_values_survive_exactly",
     "snapshot/test_snapshot.py::test_nan_keeps_its_bits",
     "snapshot/test_snapshot_hostile.py::test_deep_and_long_headers",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-LINEAR = ("gaussian/test_bounds_dense.py",)
+LINEAR = ("gaussian/test_bounds_dense.py", "gaussian/test_hint.py")
 BINARY = ("glm/test_bounds_binary.py",)
 NET = ("lms/test_bounds_net.py",)
+CONDITIONS = (
+    "lms/test_klms_bounds.py::test_a_rate_too_high_is_named",
+    "lms/test_klms_bounds.py::test_broken_conditions_are_named",
+)
 POOL = ("experts/test_bounds_pools.py",)
 SPARSE = ("sparse/test_bounds_sparse.py",)
 
@@ -314,7 +318,7 @@ MUTANTS = {
         ],
     ),
     "lms/theorems.py": (
-        NET,
+        (*NET, *CONDITIONS),
         [
             (
                 "bound = at.loss / room + at.square / t.eta if",

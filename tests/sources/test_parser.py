@@ -52,6 +52,29 @@ def test_who_parses_makes_no_difference(tmp_path_factory, skip, rows, end) -> No
         assert read(path, skip=skip) == fast
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('b\nx\n"a""', "line 3: a quote opens in this row and never closes"),
+        ('b,y\n"x\nz",u\nw,v\n', "[2, 4]"),
+        ("b,y\nx,u\n\nw,v\n", "[2, 4]"),
+        ("a,y\n1,2\ninf,3\n", "line 3, column 'a': 'inf' is not a finite number"),
+        ("a,y\n1,2\n3,-1e400\n", "line 3, column 'y': '-1e400' is not a finite number"),
+        ("b,y\nred,1\n NA ,2\n  ,3\nNA,4\n", "['red', None, None, None]"),
+    ],
+    ids=["open quote", "quoted break", "blank line", "infinity", "overflow", "blanks around NA"],
+)
+def test_where_polars_would_read_otherwise(tmp_path, monkeypatch, text: str, said: str) -> None:
+    """Lines are counted, infinities refused and words for missing known whoever parses."""
+    path = tmp_path / "data.csv"
+    path.write_text(text, newline="")
+    monkeypatch.setattr(parser, "LARGE", 0)
+    fast = read(path, skip=0)
+    assert said in str(fast)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    assert read(path, skip=0) == fast
+
+
 def test_polars_is_for_large_texts(monkeypatch) -> None:
     monkeypatch.setattr(parser, "loaded", lambda _: None)
     assert parser.polars_for(b"1,2\n") is None

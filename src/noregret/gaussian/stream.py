@@ -297,7 +297,7 @@ class Stream(GaussianStream):
         vector, new = self.space.encode(x)[:2]
         core = self.core
         seen = np.empty(core.shape[1] + 1)
-        self._answer(rounds.look_unlimited(core.factor, core.work, vector, seen), vector)
+        self._answer(rounds.look_at(core.factor, core.work, vector, seen), vector)
         mean, root = seen[:-1], float(seen[-1])
         for value in new.tolist():
             root = math.hypot(root, value * math.sqrt(core.prior_var()))
