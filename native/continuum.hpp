@@ -213,22 +213,28 @@ INLINE double predict(const Net& net, Vector x) {
     return merged(net.book, net.said, weigh(net.cells, net.book, net.said));
 }
 
-// Whether y can be learned at the x looked at: it is in the range, and there is room for x.
-inline bool takes(const Net& net, double y) {
-    Block book = net.book;
-    double size = book(COUNTS, 1), window = book(RATE, 1);
-    bool room = size < double(net.facts.rows) || (0.0 < window && window <= size);
-    return book(RANGE, 0) <= y && y <= book(RANGE, 1) && (room || net.at[MATCH] >= 0.0);
+INLINE bool inside(const Net& net, double y) {
+    return net.book(RANGE, 0) <= y && y <= net.book(RANGE, 1);
 }
+
+// Whether there is room for the x looked at.
+INLINE bool room(const Net& net) {
+    double size = net.book(COUNTS, 1), window = net.book(RATE, 1);
+    bool free = size < double(net.facts.rows) || (0.0 < window && window <= size);
+    return free || net.at[MATCH] >= 0.0;
+}
+
+// Whether y can be learned at the x looked at.
+inline bool takes(const Net& net, double y) { return inside(net, y) && room(net); }
 
 // One round; every check comes before the first write.
 template <class Vector>
 INLINE int learn(const Net& net, Vector x, double y) {
     Block book = net.book;
-    if (!(book(RANGE, 0) <= y && y <= book(RANGE, 1))) return OUTSIDE;
+    if (!inside(net, y)) return OUTSIDE;
     int answer = look(net, x);
     if (answer != OK) return answer;
-    if (!takes(net, y)) return FULL;
+    if (!room(net)) return FULL;
     Size size = Size(book(COUNTS, 1)), window = Size(book(RATE, 1)), slot = Size(net.at[MATCH]);
     bool known = slot >= 0;
     if (!known) slot = 0 < window && window <= size ? lms::oldest(net.facts, size) : size;

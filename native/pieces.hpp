@@ -37,8 +37,8 @@ INLINE void scale(double* row, double v, Size i, Size width, Size lead) {
     for (k = piece(k, lead); k < width; k += 4) four(row + k) *= v;
 }
 
-// row <- keep row + take u, u <- u - v row(old), from the diagonal on; u_i, which is 0 but for
-// rounding, becomes 0.
+// row <- keep row + take u, u <- u - v row(old), from the diagonal on; in the piece of u_i, which the
+// next rows read, u_i becomes 0: it is, but for rounding.
 INLINE void rotate(double* row, double* u, double keep, double take, double v, Size i, Size width,
                    Size lead) {
     Size k = i;
@@ -48,7 +48,6 @@ INLINE void rotate(double* row, double* u, double keep, double take, double v, S
             row[k] = keep * r + take * a;
             u[k] = a - v * r;
         }
-        u[i] = 0.0;
     } else {
         k = piece(i, lead);
         Four r = four(row + k), a = four(u + k);

@@ -171,7 +171,6 @@ inline Size look_rows(const Block& factor, const Block& work, Block xs, Block me
         for (Size k = 0; k < means.cols; ++k) means(t, k) = work(MEAN, k);
         roots[t] = work(AT, ROOT);
     }
-    work(AT, FRESH) = 0.0;
     return -1;
 }
 

@@ -205,3 +205,17 @@ def test_parameters_are_checked() -> None:
         nr.Auto(effort="much").learn_one([1.0], 1.0)
     given_ = {"outcome_range": 3.0, "kernels": True, "effort": "low"}
     assert nr.Auto(3.0, kernels=True, effort="low").get_params() == given_
+
+
+@pytest.mark.parametrize("effort", ["linear", "low"])
+def test_a_forecast_in_between_changes_nothing_that_is_learned(effort: str) -> None:
+    """What is learned is the row given with the outcome, whichever was forecast last."""
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    plain, asked = nr.Auto(effort=effort), nr.Auto(effort=effort)
+    for x, outcome in zip(X, y, strict=True):
+        plain.learn_one(x, outcome)
+        asked.predict_one(-x)
+        asked.learn_one(x, outcome)
+    assert asked.predict_one(X[0]) == plain.predict_one(X[0])
+    assert asked.predict_one(X[1]) == plain.predict_one(X[1])

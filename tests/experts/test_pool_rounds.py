@@ -270,13 +270,29 @@ def test_cuts_leave_no_trace(game: Game) -> None:
     assert learned(parts._state.pool) == learned(whole._state.pool)
 
 
-def test_an_outcome_far_outside_the_range() -> None:
-    said, y = np.array([0.2, 0.9]), np.array([0.5, 1e4, 0.5])
+@pytest.mark.parametrize("said", [[0.2, 0.9], [0.9, 0.2], [0.1] * 11 + [0.9, 0.3]])
+def test_an_outcome_far_outside_the_range(said: list[float]) -> None:
+    y = np.array([0.5, 1e4, 0.5])
     result = nr.aggregate(np.tile(said, (3, 1)), y, rule="aggregating", outcome_range=(0.0, 1.0))
     lost = result.pool.totals().paid
     np.testing.assert_allclose(lost, ((y[:, None] - said) ** 2).sum(axis=0), rtol=1e-15)
     np.testing.assert_allclose(np.diff(result.pool.excess), np.diff(lost), rtol=1e-10)
     assert result.pool.totals().outside == 1
+    best = lost.min()  # without a share the mix is -ln(mean of exp(-eta L))/eta, and eta is 2
+    mix = best - 0.5 * math.log(np.exp(-2.0 * (lost - best)).mean())
+    assert result.pool.totals().mix == pytest.approx(mix, rel=1e-12)
+
+
+@pytest.mark.parametrize("asleep", [False, True])
+@pytest.mark.parametrize("parts", [[0.3, 2.0**53, 0.8], [2.0**53, 0.8, 0.8, 0.8]])
+def test_losses_of_experts_are_compensated(parts: list[float], asleep: bool) -> None:
+    """Squares of which some are below the last digit of others; the other expert may sleep."""
+    y = np.sqrt(np.array(parts) * 2.0**-53)
+    said = np.zeros((len(y), 2))
+    if asleep:
+        said[:, 1] = np.nan
+    totals = nr.aggregate(said, y, rule="aggregating", outcome_range=1.0).pool.totals()
+    assert totals.paid[0] == math.fsum((y * y).tolist()) > 1.0
 
 
 def test_losses_add_up_as_if_exactly() -> None:

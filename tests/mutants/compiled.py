@@ -23,10 +23,7 @@ sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswit
 
 def copied(root: Path, folder: Path) -> Path:
     """A scratch copy of the tree."""
-    folder.mkdir(parents=True)
-    for name in ("src", "native", "tests", "pyproject.toml", "README.md"):
-        copy = shutil.copytree if (root / name).is_dir() else shutil.copy2
-        copy(root / name, folder / name)
+    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(".*", "build", "dist"))
     (folder / "src" / "sitecustomize.py").write_text(PREFER)  # for processes of the tests
     return folder
 

@@ -43,6 +43,14 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "P_jj and x_j are finite and P_jj x_j is multiplied by "
     "x_j again: infinite perhaps, never NaN",
     ("native/rounds.hpp", "a look survives a replay"): SCRATCH,
+    (
+        "native/bind_learner.cpp",
+        "x given twice",
+    ): "x given twice leaves y without a value, which is the error all the same",
+    (
+        "native/bind_rows.cpp",
+        "labels that are bool",
+    ): "slower, the same numbers: the careful lane reads them",
     ("native/sparse.hpp", "NaN forecast from"): "the sum is NaN then, and NaN is the refusal",
     ("native/account.hpp", "every label counted as positive"): "stored, and read by nobody yet",
     (
@@ -53,6 +61,22 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "native/mixing.hpp",
         "where merit is judged",
     ): "g is the same from whichever expert it is reckoned: only rounding differs",
+    (
+        "native/mixing.hpp",
+        "a tie changes experts",
+    ): "two sequences of the same price: either is the best one",
+    (
+        "native/mixing.hpp",
+        "normalised in every round",
+    ): "slower: weights that add up to 1 are made to add up to 1, at the same eta",
+    (
+        "native/mixing.hpp",
+        "sleepers count for the reach",
+    ): "who sleeps says NaN and costs NaN, which is larger than nothing",
+    (
+        "sources/encoding.py",
+        "features in the order of columns",
+    ): "rows are sorted by the caller, and within a row columns come in their order",
     ("gaussian/cores/dual.py", "spreads below 1"): "by rounding only: 1e-13 of the spread",
 }
 """Survivors by file and what they break, and why no test can or need notice."""

@@ -222,7 +222,6 @@ MUTANTS = {
             ("return i - ((i - lead) & 3);", "return i;", "pieces begin at the diagonal"),
             ("u[k] -= v * row[k];", "u[k] += v * row[k];", "the first columns of a substitution"),
             ("four(u + k) -= v * four(row + k);", "four(u + k) -= four(row + k);", "whole pieces"),
-            ("        u[i] = 0.0;\n", "", "rounding left of the diagonal, in the first columns"),
             (
                 "rest &= *reinterpret_cast<const Mask*>(RIGHT + 3 - (i - k));",
                 "",
@@ -635,11 +634,6 @@ MUTANTS = {
                 "seen);\n        }\n    }\n",
                 "a look survives a replay",
             ),
-            (
-                "        roots[t] = work(AT, ROOT);\n    }\n    work(AT, FRESH) = 0.0;\n",
-                "        roots[t] = work(AT, ROOT);\n    }\n",
-                "a look of a table is taken for the last one",
-            ),
         ],
     ),
     "native/arrays.hpp": (
@@ -951,8 +945,8 @@ MUTANTS = {
                 "the best round for the worst",
             ),
             (
-                "if (!(book(RANGE, 0) <= y && y <= book(RANGE, 1)))",
-                "if (!(y <= book(RANGE, 1)))",
+                "return net.book(RANGE, 0) <= y && y <= net.book(RANGE, 1);",
+                "return y <= net.book(RANGE, 1);",
                 "outcomes below the range",
             ),
             ("0 < window && window <= size ?", "0 < window && window < size ?", "window < for <="),

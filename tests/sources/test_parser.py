@@ -61,8 +61,25 @@ def test_who_parses_makes_no_difference(tmp_path_factory, skip, rows, end) -> No
         ("a,y\n1,2\ninf,3\n", "line 3, column 'a': 'inf' is not a finite number"),
         ("a,y\n1,2\n3,-1e400\n", "line 3, column 'y': '-1e400' is not a finite number"),
         ("b,y\nred,1\n NA ,2\n  ,3\nNA,4\n", "['red', None, None, None]"),
+        ('b,y\nx,1\n5" pipe,2\nz,"', "line 4: a quote opens in this row and never closes"),
+        ('b,y\na",u\nb,"c\nd,v\n', "line 3: a quote opens in this row and never closes"),
+        ('b,y\n"a ""b""",u\n"",v\n', "'b': ['a \"b\"', None]"),
+        ("y\n1\n\n2\n", "[2, 4]"),
+        ("b,y\nx,u\n b ,y\nw,v\n", "line 3: this line repeats the header"),
     ],
-    ids=["open quote", "quoted break", "blank line", "infinity", "overflow", "blanks around NA"],
+    ids=[
+        "open quote",
+        "quoted break",
+        "blank line",
+        "infinity",
+        "overflow",
+        "blanks around NA",
+        "a quote alone",
+        "closed before it opens",
+        "two quotes for one",
+        "a blank line of one column",
+        "the header again",
+    ],
 )
 def test_where_polars_would_read_otherwise(tmp_path, monkeypatch, text: str, said: str) -> None:
     """Lines are counted, infinities refused and words for missing known whoever parses."""

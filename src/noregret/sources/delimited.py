@@ -178,7 +178,7 @@ def _fast(
     names: Sequence[str],
 ) -> Block | None:
     """What Polars makes of it; None if anything is odd."""
-    if lines.count(b'"') % 2:  # a quote that does not close, perhaps
+    if b'"' in lines and not _well_quoted(lines, delimiter):
         return None
     _infer_kinds(lines[:SAMPLE], reading, delimiter, names)
     kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
@@ -197,10 +197,16 @@ def _fast(
         return None
     if frame.height != rows:
         return None
-    # Polars fills a row that is too short with nulls: then its last cell is one.
+    # Polars fills a row that is too short with nulls: then its last cell is one.  In a file of one
+    # column a blank line is a null to it.
     if frame[names[-1]].null_count() and (
-        b'"' in lines or lines.count(delimiter.encode()) != rows * (len(names) - 1)
+        b'"' in lines
+        or len(names) == 1
+        or lines.count(delimiter.encode()) != rows * (len(names) - 1)
     ):
+        return None
+    first = frame[names[0]]
+    if names[0] not in numbers and (first.str.strip_chars() == names[0]).any():  # the header again
         return None
     columns: dict[str, Column] = {}
     whole = []
@@ -232,6 +238,17 @@ def _fast(
             columns[name] = read
     places = np.arange(number, number + rows, dtype=np.int64)
     return Block(columns, dict(reading.kinds), places, whole=frozenset(whole))
+
+
+def _well_quoted(lines: bytes, delimiter: str) -> bool:
+    """Whether every quote begins a cell, ends one, or is one of two inside a cell."""
+    text = np.frombuffer(b"\n" + lines + b"\n", dtype=np.uint8)
+    quotes = np.flatnonzero(text == ord('"'))
+    if len(quotes) % 2:
+        return False
+    edges = np.frombuffer(f'"\r\n{delimiter}'.encode(), dtype=np.uint8)
+    before, after = text[quotes[::2] - 1], text[quotes[1::2] + 1]
+    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
 def _infer_kinds(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:
