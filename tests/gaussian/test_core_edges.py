@@ -111,17 +111,22 @@ SMALL_LARGE_SMALL = np.array([10.0] * 100 + [1e10] + [10.0] * 1000)
 """Squares of 100 around one of 1e20: what rounding takes is seen before and after."""
 
 
+def fed(learner, X, y, way: str) -> None:
+    """All rounds, one by one or at once."""
+    if way == "replay":
+        learner.replay(X, y)
+    else:
+        for x, outcome in zip(X, y, strict=True):
+            learner.learn_one(x, float(outcome))
+
+
 @DRIFTS
 @pytest.mark.parametrize("way", ["learn_one", "replay"])
 def test_the_fit_is_a_compensated_sum(drift: float, way: str) -> None:
     """At x = 0 a round adds y^2 exactly, so the sum must be right to the last bit."""
     learner, y = nr.Ridge(1.0, drift=drift), SMALL_LARGE_SMALL
     X = np.zeros((len(y), 1))
-    if way == "replay":
-        learner.replay(X, y)
-    else:
-        for x, outcome in zip(X, y, strict=True):
-            learner.learn_one(x, float(outcome))
+    fed(learner, X, y, way)
     exactly = math.fsum((y * y).tolist())
     identity = learner.certificates()[0]
     assert identity.comparator == exactly
@@ -134,11 +139,7 @@ def test_every_sum_of_squares_is_compensated(way: str) -> None:
     """Not only those that the identity reads: the squares paid, and the energy of outcomes."""
     learner, y = nr.AAR(1.0), SMALL_LARGE_SMALL
     X = np.zeros((len(y), 1))
-    if way == "replay":
-        learner.replay(X, y)
-    else:
-        for x, outcome in zip(X, y, strict=True):
-            learner.learn_one(x, float(outcome))
+    fed(learner, X, y, way)
     exactly = math.fsum((y * y).tolist())
     for row in (layout.LOSS, layout.SQUARE, layout.WEIGHTED, layout.ENERGY):
         assert sum(learner._state.ledger[row]) == exactly
@@ -192,11 +193,7 @@ def test_a_cores_own_fit_beyond_float64_is_infinite_and_not_nan() -> None:
 def test_a_fit_beyond_float64_is_infinite_and_not_nan(drift: float, way: str) -> None:
     learner, y = nr.Ridge(1.0, drift=drift), np.full(6, 2.0**511)
     X = np.zeros((6, 1))
-    if way == "replay":
-        learner.replay(X, y)
-    else:
-        for x, outcome in zip(X, y, strict=True):
-            learner.learn_one(x, float(outcome))
+    fed(learner, X, y, way)
     assert learner.certificates()[0].comparator == math.inf
     assert learner.certificates()[0].loss == math.inf
 
