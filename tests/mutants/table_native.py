@@ -33,6 +33,10 @@ LABEL_TREES = ("experts/test_mondrian_classifier.py",)
 ROWS = ("test_native.py", "learner/test_one_by_one.py")
 CASCADE = ("gaussian/test_cascade.py",)
 PLAIN = ("experts/test_pool_rounds.py", *POOL)
+AUTO = (
+    "experts/test_auto.py::test_the_loop_forecasts_what_replay_does",
+    "experts/test_auto.py::test_a_forecast_in_between_changes_nothing_that_is_learned",
+)
 RULE_POOL = (
     "experts/test_rule_pool.py",
     "experts/test_rule_pool.py::test_equal_to_the_formulas",
@@ -1029,7 +1033,7 @@ MUTANTS = {
         ],
     ),
     "native/pool.hpp": (
-        PLAIN,
+        (*PLAIN, "experts/test_pool_hostile.py::test_tables_that_are_none"),
         [
             ("return T + t;", "return t;", "which refusal it was"),
             (
@@ -1041,7 +1045,7 @@ MUTANTS = {
         ],
     ),
     "native/pool_rounds.hpp": (
-        PLAIN,
+        (*PLAIN, *AUTO),
         [
             (
                 "if (sums_(mixing::ROUNDS, 0) == round_ && !std::memcmp",
@@ -1161,7 +1165,7 @@ MUTANTS = {
         ],
     ),
     "native/mixing.hpp": (
-        POOL,
+        (*PLAIN, "experts/test_pool_numbers.py::test_a_learned_range_is_that_of_the_twin"),
         [
             ("        said[j] = speaks ? said[j] : 0.0;\n", "", "NaN is mixed"),
             (
