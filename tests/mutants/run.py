@@ -124,7 +124,7 @@ def child(run: Run) -> None:
             os.environ[switched.SWITCH] = str(run.mutant.number if run.mutant else 0)
         if run.limit:
             limit = int(time.process_time() + run.limit)
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         compiled.prefer()
         for test in tests:
             how = ["-x", *USUAL] if "::" in test else ["-x", "-m", "not slow", *USUAL]
