@@ -3,7 +3,9 @@
     python tests/bits.py
 
 Two machines, builds or releases of NumPy that print the same do the same, to the last bit.  KLMSNet
-and rows of 700 features (`wide`) go through NumPy's BLAS, whose bits may depend on its threads.
+and rows of 700 features (`wide`) go through NumPy's BLAS, whose bits may depend on its threads;
+LinearQuantiles, AutoClassifier and particles (`smc`) through NumPy's exp and log, which are others
+on processors with AVX-512, and others again in NumPy 1.26.
 """
 
 from __future__ import annotations
