@@ -140,7 +140,7 @@ campaign: $(VENV)/installed  ## 40,000 hostile calls to all learners, counted
 corrupt: $(VENV)/installed  ## Corrupt 1,000 stored numbers of every learner: do certificates notice?
 	$(BIN)/python tests/corruption.py
 
-mutants: $(VENV)/installed  ## Make 800 small mistakes, one at a time: do the tests notice?
+mutants: $(VENV)/installed  ## Make nearly 800 small mistakes, one at a time: do the tests notice?
 	$(BIN)/python tests/mutants/run.py --jobs 2
 
 docs: $(VENV)/installed  ## Run every example of docs/ (make test runs those of README and the library)

@@ -194,6 +194,17 @@ def test_what_is_refused_changes_nothing(x, y, effort: str) -> None:
     assert_array_equal(auto.replay(X, ys).forecast, twin.replay(X, ys).forecast)
 
 
+def test_a_first_row_may_be_read_only() -> None:
+    x = np.arange(3.0)
+    plain = nr.Auto()
+    plain.learn_one(x, 1.0)
+    x.flags.writeable = False
+    learner = nr.Auto()
+    assert learner.predict_one(x) == nr.Auto().predict_one(np.arange(3.0))
+    learner.learn_one(x, 1.0)
+    assert learner.to_bytes() == plain.to_bytes()
+
+
 def test_parameters_are_checked() -> None:
     with pytest.raises(ParameterError, match="kernels"):
         nr.Auto(kernels="yes").learn_one([1.0], 1.0)

@@ -110,7 +110,7 @@ def test_a_label_that_cannot_be_compared(y: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "y", [1, 1.0, True, np.True_, np.int8(1), np.float32(1), decimal.Decimal(1)]
+    "y", [1, 1.0, True, np.True_, np.int8(1), np.float32(1), np.array(1), decimal.Decimal(1)]
 )
 def test_a_label_that_is_1(y: Any) -> None:
     learner, twin = taught("adf"), taught("adf")

@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path("src/noregret")
 MEMORY = 4 * 2**30  # bytes of data: some mutants would take all there is
 REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis is there before pytest
+COMPILING = 1800.0  # seconds that a module of its own may take, beside others
 BROKEN = 3  # what a child answers that has no answer of pytest: it did not compile, perhaps
 USUAL = ["-q", "-p", "no:cacheprovider", "--tb=line", "-W", REWRITTEN]
 
@@ -99,7 +100,8 @@ class Run:
 
     def overdue(self) -> bool:
         """Whether it waits for what does not come: the processor has a limit of its own."""
-        return time.monotonic() - self.start > 10.0 * self.limit
+        compiling = COMPILING if self.module is None else 0.0
+        return time.monotonic() - self.start > 10.0 * self.limit + compiling
 
 
 def child(run: Run) -> None:

@@ -66,6 +66,10 @@ def test_who_parses_makes_no_difference(tmp_path_factory, skip, rows, end) -> No
         ('b,y\n"a ""b""",u\n"",v\n', "'b': ['a \"b\"', None]"),
         ("y\n1\n\n2\n", "[2, 4]"),
         ("b,y\nx,u\n b ,y\nw,v\n", "line 3: this line repeats the header"),
+        ("2020,2021\n1,2\n2020,2021\n3,4\n", "line 3: this line repeats the header"),
+        ("NA,y\n1,u\nNA,y\n2,w\n", "line 3: this line repeats the header"),
+        ("b,y\nb,1\nw,2\n", "'b': ['b', 'w']"),
+        ("2020,y\n2020,w\n7,u\n", "'y': ['w', 'u']"),
     ],
     ids=[
         "open quote",
@@ -79,6 +83,10 @@ def test_who_parses_makes_no_difference(tmp_path_factory, skip, rows, end) -> No
         "two quotes for one",
         "a blank line of one column",
         "the header again",
+        "years again",
+        "a name that is a word for missing again",
+        "one cell of the header",
+        "one number of the header",
     ],
 )
 def test_where_polars_would_read_otherwise(tmp_path, monkeypatch, text: str, said: str) -> None:

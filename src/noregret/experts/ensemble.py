@@ -243,7 +243,7 @@ class EnsembleState(PooledState):
 
     def look(self, x: Vector) -> Looked:
         """What everybody says of x; nothing is learned."""
-        seen = self.views.copy().observe(np.ascontiguousarray(x[None]), NOTHING)
+        seen = self.views.copy().observe(np.array(x[None]), NOTHING)
         rows, units = self.units.measured(x[None])
         parts = [self.linear.look(rows[0]), seen.naive[0]]
         parts += [group.look(seen, self.waves) for group in self.groups]
@@ -276,7 +276,7 @@ class EnsembleState(PooledState):
         for tree in self.trees:
             self.last.replay(_both(looked.merged, looked.off), ys)
             tree.learn_vector(x, float(_cut(ys - looked.merged, FAR * looked.near)[0]))
-        seen = self.views.observe(np.ascontiguousarray(x[None]), ys)
+        seen = self.views.observe(np.array(x[None]), ys)
         self.linear.absorb(y)
         for group in self.groups:
             group.absorb(y, float(seen.soft[0]), float(self.views.outcomes[ops.FIRST]))

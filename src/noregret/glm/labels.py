@@ -19,7 +19,8 @@ __all__ = ["classes_of", "column", "label_of", "sign_of"]
 
 def label_of(y: object) -> object:
     """A label as plain Python has it: a string, bytes or a number; None for all else."""
-    y = y.item() if isinstance(y, np.generic) else y
+    if isinstance(y, np.generic) or (isinstance(y, np.ndarray) and y.ndim == 0):
+        y = y.item()
     if isinstance(y, str | bytes):
         return y
     if not isinstance(y, Real | Decimal):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from noregret.sources.dialect import DELIMITERS, SHOWN, delimiter_of, looks_like
 from noregret.sources.lines import LONGEST, Lines, breaks_in
 from noregret.sources.parser import polars_for
 from noregret.sources.survey import rows_of
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 __all__ = ["SAMPLE", "first_rows", "look", "read_delimited"]
 
@@ -205,8 +209,7 @@ def _fast(
         or lines.count(delimiter.encode()) != rows * (len(names) - 1)
     ):
         return None
-    first = frame[names[0]]
-    if names[0] not in numbers and (first.str.strip_chars() == names[0]).any():  # the header again
+    if _repeats(frame, names, numbers, reading.words):
         return None
     columns: dict[str, Column] = {}
     whole = []
@@ -238,6 +241,33 @@ def _fast(
             columns[name] = read
     places = np.arange(number, number + rows, dtype=np.int64)
     return Block(columns, dict(reading.kinds), places, whole=frozenset(whole))
+
+
+def _repeats(
+    frame: DataFrame, names: Sequence[str], numbers: Collection[str], words: Collection[str]
+) -> bool:
+    """Whether some row seems to be the header again; names may be years, or words for missing."""
+    rows = frame
+    for name in names:
+        cells = rows[name]
+        if name in words:
+            rows = rows.filter(cells.is_null())
+        elif name not in numbers:
+            rows = rows.filter(cells.str.strip_chars() == name)
+        elif (value := _number(name)) is not None:
+            rows = rows.filter(cells == value)
+        else:
+            return False
+        if rows.is_empty():
+            return False
+    return True
+
+
+def _number(name: str) -> float | None:
+    try:
+        return float(name)
+    except ValueError:
+        return None
 
 
 def _well_quoted(lines: bytes, delimiter: str) -> bool:
