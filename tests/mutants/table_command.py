@@ -267,6 +267,21 @@ MUTANTS = {
             ("    if len(quotes) % 2:\n        return False\n", "", "quotes that do not close"),
             ("    if frame.height != rows:\n        return None\n", "", "blank lines shift places"),
             (
+                "        return float(name)\n",
+                "        return None\n",
+                "years as names and the header again",
+            ),
+            (
+                "rows = rows.filter(cells.is_null())",
+                "return False",
+                "a word for missing as a name and the header again",
+            ),
+            (
+                "rows = rows.filter(cells.str.strip_chars() == name)",
+                "pass",
+                "years and words alike taken for the header",
+            ),
+            (
                 "if np.count_nonzero(np.isfinite(values)) != rows - nulls:",
                 "if False:",
                 "infinities in a fast column",
