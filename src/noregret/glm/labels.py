@@ -19,7 +19,7 @@ __all__ = ["classes_of", "column", "label_of", "sign_of"]
 
 def label_of(y: object) -> object:
     """A label as plain Python has it: a string, bytes or a number; None for all else."""
-    if isinstance(y, np.generic) or (isinstance(y, np.ndarray) and y.ndim == 0):
+    if isinstance(y, np.generic | np.ndarray) and y.ndim == 0:
         y = y.item()
     if isinstance(y, str | bytes):
         return y
