@@ -46,16 +46,46 @@ INLINE double norm(Row x, double peak) {
     return peak * std::sqrt(total);
 }
 
-// The bits of a number; of numbers >= 0 the larger one has the larger bits, and NaN the largest.
-INLINE std::uint64_t bits(double value) {
-    std::uint64_t found;
+INLINE std::int64_t bits(double value) {
+    std::int64_t found;
     std::memcpy(&found, &value, sizeof found);
     return found;
 }
 
-// Put x into work[X], behind the constant feature if any; keep a look that is already there.
-// N is how many features there are with it, where that is known; else 0.  The caller's memory is
-// read once: what was checked is what is learned, whoever writes to it meanwhile.
+// Whether two vectors are the same, to the last bit.
+INLINE bool same(Row a, const double* b) {
+    Mask differ = {};
+    Size k = 0;
+    for (; k + 4 <= a.n; k += 4) differ |= bits(four(a.p + k)) ^ bits(four(b + k));
+    std::int64_t rest = any(differ);
+    for (; k < a.n; ++k) rest |= bits(a.p[k]) ^ bits(b[k]);
+    return rest == 0;
+}
+
+constexpr Mask MAGNITUDE = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};  // all bits but the sign
+
+// Copy x, whose memory is read once: what was checked is what is learned, whoever writes to it
+// meanwhile.  Whether no number is beyond `ceiling`, nor NaN: sizes are compared as whole numbers,
+// of which NaN has the largest.
+INLINE bool copy_within(Row x, double* to, double ceiling) {
+    std::int64_t most = bits(ceiling), rest = 0;
+    Mask below = {};
+    Size k = 0;
+    for (; k + 4 <= x.n; k += 4) {
+        Four value = four(x.p + k);
+        below |= most - (bits(value) & MAGNITUDE);
+        four(to + k) = value;
+    }
+    for (; k < x.n; ++k) {
+        double value = x.p[k];
+        rest |= most - (bits(value) & INT64_MAX);
+        to[k] = value;
+    }
+    return (any(below) | rest) >= 0;
+}
+
+// Put x into work[X], behind the constant feature if any; a look at the same x, which was admitted
+// for it, is kept.  N is how many features there are with it, where that is known; else 0.
 template <Size N = 0>
 INLINE int admit(const Block& work, Row x, Size n) {
     using namespace layout;
@@ -64,25 +94,14 @@ INLINE int admit(const Block& work, Row x, Size n) {
     Size offset = Size(at[OFFSET]);
     if (x.n + offset != n) return WIDTH;
     double* row = work[X].p + offset;
-    std::uint64_t largest = 0, other = 0;
-    auto take = [&](Size k) INLINED {
-        double value = x[k];
-        std::uint64_t size = bits(value) << 1;
-        largest = size > largest ? size : largest;
-        other |= bits(value) ^ bits(row[k]);
-        return value;
+    auto take = [&](Row x) INLINED {
+        if (at[FRESH] == 1.0 && same(x, row)) return int(OK);
+        at[FRESH] = 0.0;
+        return copy_within(x, row, at[CEILING]) ? int(OK) : int(LIMIT);
     };
-    if (N > 0 && offset == 0) {
-        double taken[N + 1];  // not written at once, since the rotations read it as vectors
-        for (Size k = 0; k < N; ++k) taken[k] = take(k);
-        if (other)
-            for (Size k = 0; k < N; ++k) row[k] = taken[k];
-    } else {
-        for (Size k = 0; k < x.n; ++k) row[k] = take(k);
-        if (offset) row[-1] = 1.0;
-    }
-    if (other) at[FRESH] = 0.0;
-    return largest > bits(at[CEILING]) << 1 ? LIMIT : OK;  // NaN is larger than all
+    if (N > 0 && offset == 0) return take({x.p, N});
+    if (offset) row[-1] = 1.0;
+    return take(x);
 }
 
 // Measure the x that was admitted, for the ledger.

@@ -103,6 +103,10 @@ INLINE double smaller(double a, double b) { return a < b ? a : b; }
 // Four numbers side by side, without any promise about where they begin.
 typedef double Four __attribute__((vector_size(32), aligned(8)));
 typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));  // what a comparison gives
+INLINE Four& four(double* p) { return *reinterpret_cast<Four*>(p); }
+INLINE Four four(const double* p) { return *reinterpret_cast<const Four*>(p); }
+INLINE Mask bits(Four a) { return reinterpret_cast<Mask>(a); }
+INLINE std::int64_t any(Mask a) { return (a[0] | a[1]) | (a[2] | a[3]); }
 
 // The sum of eight running sums, in one fixed order.
 INLINE double total(Four low, Four high) {
@@ -113,7 +117,6 @@ INLINE double total(Four low, Four high) {
 // a'b.  Eight running sums, added up in one fixed order: vectors of any width give the same bits.
 // Products that are left over never go through memory, where the next sum would wait for them.
 INLINE double dot(const double* a, const double* b, Size n) {
-    auto four = [](const double* p) INLINED { return *reinterpret_cast<const Four*>(p); };
     auto few = [&](Size k) INLINED {  // of the last one to three
         return Four{a[k] * b[k], k + 1 < n ? a[k + 1] * b[k + 1] : 0.0, k + 2 < n ? a[k + 2] * b[k + 2] : 0.0, 0.0};
     };

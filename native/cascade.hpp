@@ -57,12 +57,11 @@ struct Lane {
 INLINE void turn(const Triangle& T, Lane& lane) {
     Size i = lane.at, before = i ? 0 : T.pad;
     panels::Solved<> solved({T.R[i].p, T.width}, four(lane.u + i), lane.square, i);
-    Four v = solved.v, grown = solved.square;
-    lane.plain = panels::full(v, before) && grown[3] < SAFE * SAFE;
+    Four v = solved.v, square = solved.square;
+    lane.plain = panels::full(v, before) && square[3] < SAFE * SAFE;
     if (!lane.plain) return;
-    lane.square = grown[3];
-    for (Size j = 0; j < SIDE; ++j) grown[j] = std::sqrt(grown[j]);
-    Four now = 1.0 / grown;
+    lane.square = square[3];
+    Four grown = panels::roots(square), now = 1.0 / grown;
     panels::Turns turns(v, grown, now, lane.beta, lane.shrunk);
     four(lane.v) = turns.v, four(lane.keep) = turns.keep, four(lane.take) = turns.take;
     lane.beta = grown[3], lane.shrunk = now[3];

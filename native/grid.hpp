@@ -43,8 +43,8 @@ INLINE void speak(Block work, Row seen, Row said, Size c) {
 }
 
 // Every core looks at x and says two forecasts; OK, or OVERFLOWS if one does not fit.
-inline int look(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, Row x, Row seen,
-                Row said) {
+MULTIVERSIONED inline int look(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, Row x,
+                               Row seen, Row said) {
     double peak = 0.0;
     for (Size k = 0; k < x.n; ++k) peak = larger(peak, std::fabs(x[k]));
     double size = norm(x, peak);
@@ -74,8 +74,8 @@ INLINE void charge(Block work, Block clip, Row seen, double y) {
 }
 
 // Every core learns y at the x that it looked at last, and books AAR's round and the clipped one.
-inline void absorb(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work, Cube ledgers,
-                   Cube clips, Row seen, double y) {
+MULTIVERSIONED inline void absorb(Cube fixed, Cube fixed_work, Cube moving, Cube moving_work,
+                                  Cube ledgers, Cube clips, Row seen, double y) {
     Size C = fixed.depth;
     for (Size c = 0; c < C; ++c) charge(fixed_work[c], clips[c], seen, y);
     for (Size c = 0; c < moving.depth; ++c) charge(moving_work[c], clips[C + c], seen, y);

@@ -16,7 +16,7 @@ enum : int {
     MEAN = 3,    // the look's mean, one entry per outcome
     Y = 4,       // the outcomes of the round
     AT = 5,      // scalars, below
-    GROWN = 6,   // beta_i = sqrt(1 + v_1^2 + ... + v_i^2); from the look to the rotations its square
+    GROWN = 6,   // beta_i = sqrt(1 + v_1^2 + ... + v_i^2)
     SHRUNK = 7,  // 1/beta_i
     LOW = 8,     // what a hint is the middle of, one entry per outcome; learned, see hint.hpp
     HIGH = 9,

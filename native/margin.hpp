@@ -216,7 +216,7 @@ inline double improper(double mu, double q) {
 // Admit x, no feature of which is larger than `ceiling`, and look at it.
 INLINE int admit_and_look(const Block& factor, const Block& work, Row x, double ceiling) {
     using namespace layout;
-    work(AT, CEILING) = ceiling;
+    if (work(AT, CEILING) != ceiling) work(AT, CEILING) = ceiling, work(AT, FRESH) = 0.0;
     int status = admit(work, x, factor.rows);
     if (status == OK && work(AT, FRESH) == 0.0) status = primal::look(factor, work);
     return status;
@@ -287,7 +287,7 @@ inline void settle(const Step& step, const Block& factor, const Block& work, con
     account::note(book, scatter, x, step.loss, sign);
     double thin = std::sqrt(step.curve);
     for (Size k = 0; k < n; ++k) x[k] *= thin, v[k] *= thin;
-    primal::add_squares(work, n);
+    primal::grow(work, n);
     work(Y, 0) = thin * step.target;
     primal::absorb(factor, work);
     ledger::add(book, account::PRICE, step.price);

@@ -44,6 +44,11 @@ struct Solved {
     }
 };
 
+INLINE Four roots(Four squares) {
+    for (Size j = 0; j < SIDE; ++j) squares[j] = std::sqrt(squares[j]);
+    return squares;
+}
+
 // Whether no v is 0, the first few aside.
 template <Size ROWS = SIDE>
 INLINE bool full(Four v, Size aside = 0) {

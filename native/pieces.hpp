@@ -11,8 +11,7 @@ namespace noregret::pieces {
 
 using noregret::Four;  // of a row and of u
 using noregret::Mask;
-INLINE Four& four(double* p) { return *reinterpret_cast<Four*>(p); }
-INLINE Four four(const double* p) { return *reinterpret_cast<const Four*>(p); }
+using noregret::four;
 
 // From RIGHT + 3 - p on: a mask that leaves what is right of place p in a piece.
 constexpr std::int64_t RIGHT[8] = {0, 0, 0, 0, -1, -1, -1, -1};

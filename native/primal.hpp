@@ -34,38 +34,74 @@ INLINE void rotate(double* __restrict row, double* __restrict u, double keep, do
     }
 }
 
-// Solve R'v = x by forward substitution, by panels; mean = v'z, root = sqrt(1 + |v|^2).
-MULTIVERSIONED inline int look(const Block& factor, const Block& work) {
-    Size n = factor.rows, m = factor.cols - n, lead = pieces::lead(n + m);
-    Row v = work[V], mean = work[MEAN], at = work[AT], u = work[U], x = work[X];
-    at[FRESH] = 0.0;
-    for (Size k = 0; k < n; ++k) u[k] = x[k];
-    for (Size k = 0; k < m; ++k) u[n + k] = 0.0;  // the substitution takes v'z from it
+// beta_i and 1/beta_i where squares are too large to be trusted; seldom.
+__attribute__((noinline)) inline void lengthen(const Block& work, Size n) {
+    double square = 1.0, beta = 1.0;
+    for (Size i = 0; i < n; ++i) {
+        double vi = work(V, i);
+        square += vi * vi;
+        if (vi != 0.0) beta = lengthened(square, beta, vi);
+        work(GROWN, i) = beta, work(SHRUNK, i) = 1.0 / beta;
+    }
+}
+
+// beta_i and 1/beta_i of the v in `work`.
+INLINE void grow(const Block& work, Size n) {
+    Row grown = work[GROWN], shrunk = work[SHRUNK];
     double square = 1.0;
-    if (panels::narrow(n, n + m)) {
+    for (Size i = 0; i < n; ++i) grown[i] = square += work(V, i) * work(V, i);
+    if (!(square < SAFE * SAFE)) return lengthen(work, n);
+    for (Size i = 0; i < n; ++i) grown[i] = std::sqrt(grown[i]);
+    for (Size i = 0; i < n; ++i) shrunk[i] = 1.0 / grown[i];
+}
+
+// u <- [x | given], where `given` has m entries, or is nullptr for zeros.
+template <Size M>
+INLINE void fill(double* u, const double* x, Size n, const double* given, Size m) {
+    Size k = 0;
+    for (; k + 4 <= n; k += 4) four(u + k) = four(x + k);
+    for (; k < n; ++k) u[k] = x[k];
+    for (k = 0; k < (M ? M : m); ++k) u[n + k] = given ? given[k] : 0.0;
+}
+
+// Solve R'v = x by forward substitution, by panels; mean = v'z, root = sqrt(1 + |v|^2).  M is how
+// many outcomes there are, where that is known; else 0.
+template <Size M>
+INLINE int look_at(const Block& factor, const Block& work) {
+    Size n = factor.rows, m = M ? M : factor.cols - n, width = n + m, lead = pieces::lead(width);
+    double *v = work[V].p, *mean = work[MEAN].p, *at = work[AT].p, *u = work[U].p;
+    double *grown = work[GROWN].p, *shrunk = work[SHRUNK].p;
+    at[FRESH] = 0.0;
+    fill<M>(u, work[X].p, n, nullptr, m);  // the substitution takes v'z from the zeros
+    if (panels::narrow(n, width)) {
         for (Size i = 0; i < n; ++i) {
             double *row = factor[i].p, vi = u[i] * (1.0 / row[i]);
             v[i] = vi;
-            work(GROWN, i) = square += vi * vi;
-            if (vi != 0.0) pieces::eliminate(u.p, row, vi, i, n + m, lead);
+            if (vi != 0.0) pieces::eliminate(u, row, vi, i, width, lead);
         }
+        grow(work, n);
     } else {
-        Four corner = four(u.p);  // of u: what the next rows wait for
-        panels::each(n, n + m, [&](Size i, Size right, auto ROWS) INLINED {
-            panels::Rows<ROWS> rows(factor[i].p, n + m);
+        double square = 1.0;
+        Four corner = four(u);  // of u: what the next rows wait for
+        panels::each(n, width, [&](Size i, Size right, auto ROWS) INLINED {
+            panels::Rows<ROWS> rows(factor.p + i * width, width);
             panels::Solved<ROWS> solved(rows, corner, square, i);
-            four(&v[i]) = solved.v, four(&work(GROWN, i)) = solved.square;  // beyond n: not read
+            Four roots = panels::roots(solved.square);  // on the way: the next rows wait longer
+            four(v + i) = solved.v, four(grown + i) = roots;  // beyond n: not read
+            four(shrunk + i) = 1.0 / roots;
+            bool empty = solved.square[3] == square && panels::empty(solved.v);
             square = solved.square[3];
-            if (ROWS < SIDE && right - i == SIDE) four(&u[i]) = solved.left;  // z is in it
-            if (right == n + m) return;
-            corner = four(&u[right]);
-            if (panels::empty(solved.v)) return;
-            four(&u[right]) = corner = panels::eliminated(rows, u.p, solved.v, right);
-            for (Size k = right + SIDE; k < n + m; k += SIDE)
-                four(&u[k]) = panels::eliminated(rows, u.p, solved.v, k);
+            if (ROWS < SIDE && right - i == SIDE) four(u + i) = solved.left;  // z is in it
+            if (right == width) return;
+            corner = four(u + right);
+            if (empty) return;
+            four(u + right) = corner = panels::eliminated(rows, u, solved.v, right);
+            for (Size k = right + SIDE; k < width; k += SIDE)
+                four(u + k) = panels::eliminated(rows, u, solved.v, k);
         });
+        if (!(square < SAFE * SAFE)) lengthen(work, n);
     }
-    double beta = square < SAFE * SAFE ? std::sqrt(square) : length(v.first(n));
+    double beta = n > 0 ? grown[n - 1] : 1.0;
     for (Size k = 0; k < m; ++k) mean[k] = 0.0 - u[n + k];
     for (Size k = 0; k < m; ++k)
         if (!std::isfinite(mean[k])) return OVERFLOWS;
@@ -75,34 +111,16 @@ MULTIVERSIONED inline int look(const Block& factor, const Block& work) {
     return OK;
 }
 
-// work[GROWN] <- 1 + v_1^2 + ... + v_i^2, for a v that has changed since the look.
-INLINE void add_squares(const Block& work, Size n) {
-    double square = 1.0;
-    for (Size i = 0; i < n; ++i) work(GROWN, i) = square += work(V, i) * work(V, i);
-}
-
-// beta_i where squares are too large to be trusted; seldom.
-__attribute__((noinline)) inline void lengthen(Row v, Row grown) {
-    double beta = 1.0;
-    for (Size i = 0; i < v.n; ++i) {
-        if (v[i] != 0.0) beta = lengthened(grown[i], beta, v[i]);
-        grown[i] = beta;
-    }
+MULTIVERSIONED inline int look(const Block& factor, const Block& work) {
+    return factor.cols == factor.rows + 1 ? look_at<1>(factor, work) : look_at<0>(factor, work);
 }
 
 // Rotate [x | y] into [R z], given the look at x; return the sum of (e/sqrt(d))^2.
-MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
-    Size n = factor.rows, m = factor.cols - n, lead = pieces::lead(n + m);
-    Row v = work[V], u = work[U], x = work[X], y = work[Y];
-    Row grown = work[GROWN], shrunk = work[SHRUNK];
-    for (Size k = 0; k < n; ++k) u[k] = x[k];
-    for (Size k = 0; k < m; ++k) u[n + k] = y[k];
-    if (n > 0 && !(grown[n - 1] < SAFE * SAFE)) {
-        lengthen(v.first(n), grown.first(n));
-    } else {
-        for (Size i = 0; i < n; ++i) grown[i] = std::sqrt(grown[i]);
-    }
-    for (Size i = 0; i < n; ++i) shrunk[i] = 1.0 / grown[i];
+template <Size M>
+INLINE double rotate_in(const Block& factor, const Block& work) {
+    Size n = factor.rows, m = M ? M : factor.cols - n, width = n + m, lead = pieces::lead(width);
+    double *v = work[V].p, *u = work[U].p, *grown = work[GROWN].p, *shrunk = work[SHRUNK].p;
+    fill<M>(u, work[X].p, n, work[Y].p, m);
     double beta = 1.0, before = 1.0;  // beta_{i-1} and its inverse
     auto by_row = [&](Size i) INLINED {
         double vi = v[i], keep = beta * shrunk[i], take = vi * before * shrunk[i];
@@ -110,24 +128,24 @@ MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
             u[i] = 0.0;  // it may not be, if v is too small for a number
             return;
         }
-        pieces::rotate(factor[i].p, u.p, keep, take, vi, i, n + m, lead);
+        pieces::rotate(factor.p + i * width, u, keep, take, vi, i, width, lead);
         beta = grown[i], before = shrunk[i];
     };
-    if (panels::narrow(n, n + m)) {
+    if (panels::narrow(n, width)) {
         for (Size i = 0; i < n; ++i) by_row(i);
     } else {
-        panels::each(n, n + m, [&](Size i, Size right, auto ROWS) INLINED {
-            if (!panels::full<ROWS>(four(&v[i]))) {
+        panels::each(n, width, [&](Size i, Size right, auto ROWS) INLINED {
+            if (!panels::full<ROWS>(four(v + i))) {
                 for (Size j = 0; j < ROWS; ++j) by_row(i + j);
                 return;
             }
-            panels::Turns turns(four(&v[i]), four(&grown[i]), four(&shrunk[i]), beta, before);
-            panels::Rows<ROWS> rows(factor[i].p, n + m);
+            panels::Turns turns(four(v + i), four(grown + i), four(shrunk + i), beta, before);
+            panels::Rows<ROWS> rows(factor.p + i * width, width);
             if (right - i == SIDE)
-                panels::rotate(rows, u.p, turns, i);
+                panels::rotate(rows, u, turns, i);
             else
-                panels::rotate_first(rows, u.p, turns);
-            panels::rotate_right(rows, u.p, turns, right, n + m);
+                panels::rotate_first(rows, u, turns);
+            panels::rotate_right(rows, u, turns, right, width);
             beta = grown[i + ROWS - 1], before = shrunk[i + ROWS - 1];
         });
     }
@@ -135,6 +153,10 @@ MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
     double left = 0.0;
     for (Size k = 0; k < m; ++k) left += (u[n + k] / beta) * (u[n + k] / beta);
     return left;
+}
+
+MULTIVERSIONED inline double absorb(const Block& factor, const Block& work) {
+    return factor.cols == factor.rows + 1 ? rotate_in<1>(factor, work) : rotate_in<0>(factor, work);
 }
 
 // Take the row [x | 0] out of [R z], given the look at x; return the sum of m^2/(1 - |v|^2).

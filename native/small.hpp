@@ -39,7 +39,7 @@ INLINE auto known(const Block& factor, const Block& work, const Function& f) {
 // primal::look.
 template <Size N>
 INLINE int look(const Block& factor, const Block& work) {
-    double u[N + 1];
+    double u[N + 1], grown[N];
     Row at = work[AT];
     at[FRESH] = 0.0;
     each<0, N>([&](auto k) INLINED { u[k] = work(X, k); });
@@ -49,11 +49,17 @@ INLINE int look(const Block& factor, const Block& work) {
         const double* row = factor.p + i * (N + 1);
         double vi = u[i] * (1.0 / row[i]);
         work(V, i) = vi;
-        work(GROWN, i) = square += vi * vi;
+        grown[i] = square += vi * vi;
         u[i + 1] -= vi * row[i + 1];
         if (vi != 0.0) each<i + 2, N + 1>([&](auto k) INLINED { u[k] -= vi * row[k]; });
     });
-    double beta = square < SAFE * SAFE ? std::sqrt(square) : length(work[V].first(N));
+    if (square < SAFE * SAFE) {
+        each<0, N>([&](auto i) INLINED { work(GROWN, i) = grown[i] = std::sqrt(grown[i]); });
+        each<0, N>([&](auto i) INLINED { work(SHRUNK, i) = 1.0 / grown[i]; });
+    } else {
+        primal::lengthen(work, N);
+    }
+    double beta = work(GROWN, N - 1);
     double mean = work(MEAN, 0) = 0.0 - u[N];
     if (!std::isfinite(mean) || !std::isfinite(beta)) return OVERFLOWS;
     at[ROOT] = beta;
@@ -64,14 +70,8 @@ INLINE int look(const Block& factor, const Block& work) {
 // primal::absorb.
 template <Size N>
 INLINE double absorb(const Block& factor, const Block& work) {
-    double u[N + 1], grown[N], shrunk[N];
-    Row v = work[V];
-    each<0, N>([&](auto i) INLINED { grown[i] = work(GROWN, i); });
-    if (grown[N - 1] < SAFE * SAFE)
-        each<0, N>([&](auto i) INLINED { grown[i] = std::sqrt(grown[i]); });
-    else
-        primal::lengthen(v.first(N), {grown, N});
-    each<0, N>([&](auto i) INLINED { shrunk[i] = 1.0 / grown[i]; });
+    double u[N + 1];
+    Row v = work[V], grown = work[GROWN], shrunk = work[SHRUNK];
     each<0, N>([&](auto k) INLINED { u[k] = work(X, k); });
     u[N] = work(Y, 0);
     double beta = 1.0, before = 1.0;
