@@ -105,6 +105,32 @@ def test_what_is_no_number_is_never_learned() -> None:
         assert state_bytes(learner) == before
 
 
+@pytest.mark.parametrize("n", [1, 4, 5, 9, 20])
+@pytest.mark.parametrize("bad", [2.0**1001, -math.inf, math.nan])
+def test_what_is_beyond_the_limit_is_refused_wherever_it_stands(n: int, bad: float) -> None:
+    """And again if it comes again: a row is kept for the next call only once it has been looked at."""
+    learner = nr.AAR()
+    learner.learn_one(np.ones(n), 1.0)
+    before = state_bytes(learner)
+    for place in range(n):
+        x = np.ones(n)
+        x[place] = bad
+        for _ in range(2):
+            with pytest.raises(InputError):
+                learner.predict_one(x)
+            with pytest.raises(InputError):
+                learner.learn_one(x, 1.0)
+    assert state_bytes(learner) == before
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 2), (2, 3), (9, 1), (9, 2)])
+def test_a_row_whose_square_overflows_is_learned(n: int, m: int) -> None:
+    """Its length does not; with A = I, the forecast at x after (x, y) is y |x|^2/(1 + |x|^2)."""
+    learner, y = nr.Ridge(1.0), np.arange(1.0, m + 1)
+    learner.learn_one(np.full(n, 1e200), y[0] if m == 1 else y)
+    assert learner.predict_one(np.full(n, 1e200)) == pytest.approx(y[0] if m == 1 else y, rel=1e-12)
+
+
 # Sums ---------------------------------------------------------------------------------------
 
 SMALL_LARGE_SMALL = np.array([10.0] * 100 + [1e10] + [10.0] * 1000)

@@ -30,13 +30,13 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "slower, the same numbers: a look is made again",
     (
         "native/admit.hpp",
-        "NaN admitted",
+        "NaN admitted among the last features",
     ): "the look at NaN is NaN, which answers OVERFLOW: the careful "
     "lane then refuses x by name all the same",
     (
-        "native/admit.hpp",
+        "native/margin.hpp",
         "a look beyond the ceiling is reused",
-    ): "it is a look at the same x, which the careful lane has admitted: the same answer, sooner",
+    ): "no rounds are asked with two ceilings: those of a fleet are its own",
     (
         "native/drift.hpp",
         "NaN in the gauge",

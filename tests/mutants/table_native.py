@@ -419,7 +419,7 @@ MUTANTS = {
             ("return (any(below) | rest) >= 0;", "return rest >= 0;", "four features unseen"),
             (
                 "differ |= bits(four(a.p + k)) ^ bits(four(b + k));",
-                "",
+                "differ = Mask{};",
                 "another x's look reused, but for its last features",
             ),
             (
