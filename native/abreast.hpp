@@ -153,7 +153,8 @@ INLINE void diffuse(Bench& b) {
     for (Size i = 0; i < b.n; ++i) at(b.row(i), i) += b.drift;
 }
 
-// primal::look: solve R'v = x; mean = v'z, grown_i = 1 + v_1^2 + ... + v_i^2, root^2 the last.
+// primal::look: solve R'v = x; mean = v'z, grown_i = 1 + v_1^2 + ... + v_i^2, root^2 the last;
+// absorb takes the other roots.
 INLINE bool look(Bench& b, Four& mean, Four& root) {
     Size n = b.n;
     double *u = b.u.data(), *v = b.v.data(), *grown = b.grown.data();

@@ -57,23 +57,23 @@ INLINE bool same(Row a, const double* b) {
     Mask differ = {};
     Size k = 0;
     for (; k + 4 <= a.n; k += 4) differ |= bits(four(a.p + k)) ^ bits(four(b + k));
-    std::int64_t rest = any(differ);
+    std::int64_t rest = joined(differ);
     for (; k < a.n; ++k) rest |= bits(a.p[k]) ^ bits(b[k]);
     return rest == 0;
 }
 
 constexpr Mask MAGNITUDE = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};  // all bits but the sign
 
-// Copy x, whose memory is read once: what was checked is what is learned, whoever writes to it
-// meanwhile.  Whether no number is beyond `ceiling`, nor NaN: sizes are compared as whole numbers,
-// of which NaN has the largest.
-INLINE bool copy_within(Row x, double* to, double ceiling) {
+// Copy x and return whether all of it is within `ceiling`, and no NaN: sizes are compared as whole
+// numbers, of which NaN has the largest.  The caller's memory is read once: what was checked is what
+// is learned, whoever writes to it meanwhile.
+INLINE bool copied_within(Row x, double* to, double ceiling) {
     std::int64_t most = bits(ceiling), rest = 0;
-    Mask below = {};
+    Mask beyond = {};  // below 0 where x is
     Size k = 0;
     for (; k + 4 <= x.n; k += 4) {
         Four value = four(x.p + k);
-        below |= most - (bits(value) & MAGNITUDE);
+        beyond |= most - (bits(value) & MAGNITUDE);
         four(to + k) = value;
     }
     for (; k < x.n; ++k) {
@@ -81,11 +81,11 @@ INLINE bool copy_within(Row x, double* to, double ceiling) {
         rest |= most - (bits(value) & INT64_MAX);
         to[k] = value;
     }
-    return (any(below) | rest) >= 0;
+    return (joined(beyond) | rest) >= 0;
 }
 
-// Put x into work[X], behind the constant feature if any; a look at the same x, which was admitted
-// for it, is kept.  N is how many features there are with it, where that is known; else 0.
+// Put x into work[X], behind the constant feature if any; a look at the same x is kept: that x
+// was within the ceiling.  N is how many features there are with it, where that is known; else 0.
 template <Size N = 0>
 INLINE int admit(const Block& work, Row x, Size n) {
     using namespace layout;
@@ -97,7 +97,7 @@ INLINE int admit(const Block& work, Row x, Size n) {
     auto take = [&](Row x) INLINED {
         if (at[FRESH] == 1.0 && same(x, row)) return int(OK);
         at[FRESH] = 0.0;
-        return copy_within(x, row, at[CEILING]) ? int(OK) : int(LIMIT);
+        return copied_within(x, row, at[CEILING]) ? int(OK) : int(LIMIT);
     };
     if (N > 0 && offset == 0) return take({x.p, N});
     if (offset) row[-1] = 1.0;

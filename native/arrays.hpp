@@ -106,7 +106,7 @@ typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));  // what
 INLINE Four& four(double* p) { return *reinterpret_cast<Four*>(p); }
 INLINE Four four(const double* p) { return *reinterpret_cast<const Four*>(p); }
 INLINE Mask bits(Four a) { return reinterpret_cast<Mask>(a); }
-INLINE std::int64_t any(Mask a) { return (a[0] | a[1]) | (a[2] | a[3]); }
+INLINE std::int64_t joined(Mask a) { return (a[0] | a[1]) | (a[2] | a[3]); }
 
 // The sum of eight running sums, in one fixed order.
 INLINE double total(Four low, Four high) {

@@ -25,7 +25,7 @@ enum : int {
 
 // Entries of work[AT].
 enum : int {
-    FRESH = 0,     // 1.0 while V, MEAN and ROOT belong to X and to the present state
+    FRESH = 0,     // 1.0 while V, MEAN, ROOT, GROWN, SHRUNK are of X, within CEILING, and of this state
     ROOT = 1,      // sqrt(d)
     NORM = 2,      // |x|_2
     PEAK = 3,      // |x|_inf

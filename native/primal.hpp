@@ -86,8 +86,8 @@ INLINE int look_at(const Block& factor, const Block& work) {
         panels::each(n, width, [&](Size i, Size right, auto ROWS) INLINED {
             panels::Rows<ROWS> rows(factor.p + i * width, width);
             panels::Solved<ROWS> solved(rows, corner, square, i);
-            Four roots = panels::roots(solved.square);  // on the way: the next rows wait longer
-            four(v + i) = solved.v, four(grown + i) = roots;  // beyond n: not read
+            Four roots = panels::roots(solved.square);  // beside the substitution, which takes longer
+            four(v + i) = solved.v, four(grown + i) = roots;  // beyond n: not used
             four(shrunk + i) = 1.0 / roots;
             bool empty = solved.square[3] == square && panels::empty(solved.v);
             square = solved.square[3];

@@ -108,7 +108,7 @@ def test_what_is_no_number_is_never_learned() -> None:
 @pytest.mark.parametrize("n", [1, 4, 5, 9, 20])
 @pytest.mark.parametrize("bad", [2.0**1001, -math.inf, math.nan])
 def test_what_is_beyond_the_limit_is_refused_wherever_it_stands(n: int, bad: float) -> None:
-    """And again if it comes again: a row is kept for the next call only once it has been looked at."""
+    """And again if it comes again: what was refused is not kept for the next call."""
     learner = nr.AAR()
     learner.learn_one(np.ones(n), 1.0)
     before = state_bytes(learner)

@@ -412,11 +412,11 @@ MUTANTS = {
                 "NaN admitted among the last features",
             ),
             (
-                "below |= most - (bits(value) & MAGNITUDE);",
+                "beyond |= most - (bits(value) & MAGNITUDE);",
                 "",
                 "NaN admitted among the first features",
             ),
-            ("return (any(below) | rest) >= 0;", "return rest >= 0;", "four features unseen"),
+            ("return (joined(beyond) | rest) >= 0;", "return rest >= 0;", "four features unseen"),
             (
                 "differ |= bits(four(a.p + k)) ^ bits(four(b + k));",
                 "differ = Mask{};",
@@ -433,8 +433,8 @@ MUTANTS = {
                 "a look that is not for this state is kept",
             ),
             (
-                "        at[FRESH] = 0.0;\n        return copy_within",
-                "        return copy_within",
+                "        at[FRESH] = 0.0;\n        return copied_within",
+                "        return copied_within",
                 "the look at another x is kept",
             ),
             (
