@@ -105,6 +105,8 @@ typedef double Four __attribute__((vector_size(32), aligned(8)));
 typedef std::int64_t Mask __attribute__((vector_size(32), aligned(8)));  // what a comparison gives
 INLINE Four& four(double* p) { return *reinterpret_cast<Four*>(p); }
 INLINE Four four(const double* p) { return *reinterpret_cast<const Four*>(p); }
+typedef double Two __attribute__((vector_size(16), aligned(8)));  // likewise
+INLINE Two two(const double* p) { return *reinterpret_cast<const Two*>(p); }
 INLINE Mask bits(Four a) { return reinterpret_cast<Mask>(a); }
 INLINE std::int64_t joined(Mask a) { return (a[0] | a[1]) | (a[2] | a[3]); }
 

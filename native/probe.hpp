@@ -28,12 +28,9 @@ constexpr std::array<double, PROBED> PROBES = make_probe();
 // r'x.
 INLINE double probed(Row x) {
     if (x.n < 24) {  // too few for eight running sums
-        double even = 0.0, odd = 0.0;
-        for (Size k = 0; k + 1 < x.n; k += 2) {
-            even += x[k] * PROBES[std::size_t(k)];
-            odd += x[k + 1] * PROBES[std::size_t(k + 1)];
-        }
-        return even + odd + (x.n % 2 ? x[x.n - 1] * PROBES[std::size_t(x.n - 1)] : 0.0);
+        Two sum = {0.0, 0.0};
+        for (Size k = 0; k + 1 < x.n; k += 2) sum += two(x.p + k) * two(PROBES.data() + k);
+        return sum[0] + sum[1] + (x.n % 2 ? x[x.n - 1] * PROBES[std::size_t(x.n - 1)] : 0.0);
     }
     double total = 0.0;
     for (Size k = 0; k < x.n; k += PROBED)

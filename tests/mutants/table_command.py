@@ -18,6 +18,7 @@ FOUND = ("sources/test_reading.py",)
 MEMORY = ("cli/test_state_memory.py", "sources/test_reading.py")
 LABELS = ("cli/test_labels.py",)
 READ = ("cli/test_command_edges.py", "sources/test_sources.py")
+QUOTES = (*READ, "sources/test_parser.py")
 PARSED = (*READ, "sources/test_parser.py::test_where_polars_would_read_otherwise")
 
 MUTANTS = {
@@ -243,7 +244,7 @@ MUTANTS = {
         ],
     ),
     "sources/lines.py": (
-        READ,
+        QUOTES,
         [
             ("            number += count\n", "            number += 1\n", "line numbers"),
             (
@@ -256,7 +257,9 @@ MUTANTS = {
             ("    if not fresh:\n", "    if False:\n", "a truncated gzip"),
             ('packer.unused_data.lstrip(b"\\0")', 'b""', "further gzip members"),
             ("    if held and not skipping:\n", "    if False:\n", "a last line without its end"),
-            ("inside = held.count(QUOTE, 0, end) % 2", "inside = 0", "blocks end inside quotes"),
+            ("            return row\n", "            return end\n", "blocks end inside quotes"),
+            ('rfind(b"\\n", done, cell', 'rfind(b"\\n", 0, cell', "breaks inside cells end rows"),
+            ("    if len(quotes) % 2:\n        return False\n", "", "quotes that do not close"),
             ('lines.removeprefix(b"\\xef\\xbb\\xbf")', "lines", "the mark of UTF-8"),
             ("        if len(held) > LONGEST:\n", "        if False:\n", "lines of any length"),
         ],
@@ -264,7 +267,6 @@ MUTANTS = {
     "sources/delimited.py": (
         PARSED,
         [
-            ("    if len(quotes) % 2:\n        return False\n", "", "quotes that do not close"),
             ("    if frame.height != rows:\n        return None\n", "", "blank lines shift places"),
             (
                 "        return float(name)\n",

@@ -443,9 +443,9 @@ MUTANTS = {
                 "|x|_inf for |x|_2",
             ),
             (
-                "s[q] = larger(std::fabs(x.p[k + q]), s[q]);",
-                "s[q] = std::fabs(x.p[k + q]);",
-                "the last eight features' size",
+                "most = size > most ? size : most;",
+                "most = size;",
+                "the size of the last four features",
             ),
             (
                 "    if (at[CLOSED] == 1.0) return BUSY;\n",

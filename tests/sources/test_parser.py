@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noregret.errors import SourceError
 from noregret.sources import Source, parser
+from noregret.sources.lines import _end
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -98,6 +101,49 @@ def test_where_polars_would_read_otherwise(tmp_path, monkeypatch, text: str, sai
     assert said in str(fast)
     monkeypatch.setitem(sys.modules, "polars", None)
     assert read(path, skip=0) == fast
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ('5" pipe', None),
+        ('5"', None),
+        ('an "n', None),
+        ('"two\nlines, 5"" pipe"', None),
+        ('"5" pipe', None),
+        ('"open', "line 2: a quote opens here and does not close within a megabyte"),
+    ],
+)
+@pytest.mark.parametrize("polars", [True, False])
+def test_a_quote_in_a_large_file(tmp_path, monkeypatch, polars, cells: str, said: str) -> None:
+    """A quote inside a cell is a character, and opens nothing, however long the file is."""
+    path = tmp_path / "data.csv"
+    rows = 200_000
+    path.write_text(f"b,y\n{cells},1\n" + "plain,3\n" * rows, newline="")
+    if not polars:
+        monkeypatch.setitem(sys.modules, "polars", None)
+    if said:
+        assert said in str(read(path, skip=0))
+        return
+    source = Source(str(path))
+    blocks = list(source.blocks(source.reading()))
+    assert sum(len(block.columns["y"]) for block in blocks) == rows + 1
+    first = blocks[0].columns["b"][0]
+    assert first == next(csv.reader([cells.replace("\n", "\0")]))[0].replace("\0", "\n")
+
+
+@given(text=st.text('ab"\n,', max_size=40))
+@example('"')
+@example('a"\n"b\nc')
+@example('"\n","\n')
+def test_blocks_end_where_rows_do(text: str) -> None:
+    """Behind the last line of a whole row, as Python's reader has them."""
+    lines = text.splitlines(keepends=True)
+    rows = csv.reader(io.StringIO(text + "\n,\0", newline=""))
+    closed = (rows.line_num for row in rows if not row or not row[-1].endswith(",\0"))
+    ends = {0} | {len("".join(lines[:count])) for count in closed}
+    whole = [end for end in ends if text[:end].endswith(("", "\n")[end > 0])]
+    assert _end(text.encode(), quoted=True) == max(whole)
 
 
 def test_polars_is_for_large_texts(monkeypatch) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from noregret.sources.block import ISO, NUMBER, TIME, Block, Column, Reading
 from noregret.sources.dialect import DELIMITERS, SHOWN, delimiter_of, looks_like_data
-from noregret.sources.lines import LONGEST, Lines, breaks_in
+from noregret.sources.lines import LONGEST, Lines, breaks_in, well_quoted
 from noregret.sources.parser import polars_for
 from noregret.sources.survey import rows_of
 
@@ -182,7 +182,7 @@ def _fast(
     names: Sequence[str],
 ) -> Block | None:
     """What Polars makes of it; None if anything is odd."""
-    if b'"' in lines and not _well_quoted(lines, delimiter):
+    if b'"' in lines and not well_quoted(lines, delimiter):
         return None
     _infer_kinds(lines[:SAMPLE], reading, delimiter, names)
     kinds = {name: reading.kinds.get(name) for name in names if reading.uses(name)}
@@ -268,17 +268,6 @@ def _number(name: str) -> float | None:
         return float(name)
     except ValueError:
         return None
-
-
-def _well_quoted(lines: bytes, delimiter: str) -> bool:
-    """Whether every quote begins a cell, ends one, or is one of two inside a cell."""
-    text = np.frombuffer(b"\n" + lines + b"\n", dtype=np.uint8)
-    quotes = np.flatnonzero(text == ord('"'))
-    if len(quotes) % 2:
-        return False
-    edges = np.frombuffer(f'"\r\n{delimiter}'.encode(), dtype=np.uint8)
-    before, after = text[quotes[::2] - 1], text[quotes[1::2] + 1]
-    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
 def _infer_kinds(lines: bytes, reading: Reading, delimiter: str, names: Sequence[str]) -> None:

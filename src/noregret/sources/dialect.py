@@ -10,7 +10,15 @@ from collections.abc import Iterator, Sequence
 from noregret.sources.block import Reading
 from noregret.sources.cells import MARKED, NUMERIC, kind_of_text
 
-__all__ = ["ENCODINGS", "decoded", "delimiter_of", "encoding_of", "known_as", "looks_like_data"]
+__all__ = [
+    "DELIMITERS",
+    "ENCODINGS",
+    "decoded",
+    "delimiter_of",
+    "encoding_of",
+    "known_as",
+    "looks_like_data",
+]
 
 DELIMITERS = ",;\t|"
 ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16", "iso-8859-15", "cp1250", "mac-roman", "gbk")

@@ -9,6 +9,7 @@ empty, so that the numbers of the others stay.
 from __future__ import annotations
 
 import os
+import re
 import select
 import zlib
 from collections.abc import Iterator
@@ -19,14 +20,28 @@ from typing import IO
 import numpy as np
 
 from noregret.sources.block import Reading
+from noregret.sources.dialect import DELIMITERS
 
-__all__ = ["LONGEST", "Lines", "breaks_in", "chunks_of_file", "chunks_of_pipe", "whole_lines"]
+__all__ = [
+    "LONGEST",
+    "Lines",
+    "breaks_in",
+    "chunks_of_file",
+    "chunks_of_pipe",
+    "well_quoted",
+    "whole_lines",
+]
 
 READ = 1 << 24  # bytes at a time
 FIRST = 1 << 12  # bytes of a pipe that are read at first
 PAUSE = 0.2  # seconds that a chunk of a pipe may take whoever takes it
 LONGEST = 1 << 20  # bytes of a line
 QUOTE = b'"'
+BREAKS = b"\r\n"
+# A cell in quotes, or what begins like one and does not end.
+QUOTED = re.compile(
+    rb'(?:(?<=[%s])|\A)"(?:[^"]++|"")*+("|\Z)' % re.escape(BREAKS + DELIMITERS.encode())
+)
 NUL = "NUL: this is not text, or not UTF-8; try --encoding utf-16"
 
 Lines = tuple[bytes, int, int]
@@ -137,14 +152,26 @@ def breaks_in(lines: bytes, *, quoted: bool) -> int:
 def _end(held: bytes, *, quoted: bool) -> int:
     """Where the last whole line ends; 0 if there is none."""
     end = held.rfind(b"\n") + 1
-    if not quoted or QUOTE not in held:
+    if not quoted or QUOTE not in held or well_quoted(held[:end], DELIMITERS):
         return end
-    inside = held.count(QUOTE, 0, end) % 2
-    while end and inside:
-        before = held.rfind(b"\n", 0, end - 1) + 1
-        inside = (inside - held.count(QUOTE, before, end)) % 2
-        end = before
+    row, done = 0, 0  # a quote that does not begin a cell is a character like any other
+    for cell in QUOTED.finditer(held, 0, end):
+        row = max(row, held.rfind(b"\n", done, cell.start()) + 1)
+        if not cell[1]:
+            return row
+        done = cell.end()
     return end
+
+
+def well_quoted(lines: bytes, delimiters: str) -> bool:
+    """Whether every quote begins a cell, ends one, or is one of two inside a cell."""
+    text = np.frombuffer(b"\n" + lines + b"\n", dtype=np.uint8)
+    quotes = np.flatnonzero(text == ord(QUOTE))
+    if len(quotes) % 2:
+        return False
+    edges = np.frombuffer(QUOTE + BREAKS + delimiters.encode(), dtype=np.uint8)
+    before, after = text[quotes[::2] - 1], text[quotes[1::2] + 1]
+    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
 def _text(lines: bytes, number: int, reading: Reading) -> bytes:
