@@ -33,6 +33,7 @@ __all__ = [
     "SnapshotError",
     "SourceError",
     "abbreviated",
+    "in_one_line",
     "suggestion",
     "wrapping",
 ]
@@ -119,6 +120,16 @@ def abbreviated(value: object) -> str:
         whole = f"a {type(value).__name__}"
     text = " ".join(whole[:1000].split())
     return text if len(text) <= 60 and len(whole) <= 1000 else text[:57] + "..."
+
+
+def in_one_line(text: str, most: int = 60) -> str:
+    """A name as it is, if it is not long; else how it begins.
+
+    >>> in_one_line("load"), in_one_line("a" * 100, most=10)
+    ('load', 'aaaaaaa...')
+    """
+    text = " ".join(text[: 2 * most].split()) if "\n" in text or len(text) > most else text
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

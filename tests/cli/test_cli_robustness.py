@@ -175,3 +175,16 @@ def test_where_nothing_is_claimed_no_sides_are_shown(tmp_path: Path, capsys) -> 
     first, proofs = [line.split() for line in lines if "map-logistic" in line]
     assert first[-1] == "-"
     assert proofs[2:] == ["-", "-", "-", "no", "claim"]
+
+
+def test_a_cell_that_goes_on_for_many_lines_is_named(tmp_path: Path, capsys) -> None:
+    """Two quotes that stand alone make one cell of all between them, which is said, in one line."""
+    rows = [f"{k},{chr(34) if k in (3, 200) else 'red'},{k}.5" for k in range(1, 301)]
+    path = tmp_path / "quotes.csv"
+    path.write_text("x,note,y\n" + "\n".join(rows) + "\n")
+    for model in (("-m", "ridge"), ()):
+        assert noregret("run", path, "--target", "y", *model) == 0
+        said = capsys.readouterr().out
+        assert "! line 4: a cell in quotes goes on for 198 lines, which are one row; if" in said
+        assert "features x, note=red, note=,3.5 4,red,4.5" in " ".join(said.split())
+        assert len(said.splitlines()) < 60

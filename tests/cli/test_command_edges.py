@@ -316,6 +316,16 @@ def test_gzip_of_text_that_is_much_longer_unpacked(tmp_path: Path, monkeypatch, 
     assert values.tolist() == [7.0] * 5_000
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 1 << 10])
+def test_gzip_in_portions_of_a_pipe(size: int) -> None:
+    """What begins as gzip does is unpacked, and no other text, however it arrives."""
+    text = b"".join(b"%d,%d\n" % (i, i * i) for i in range(300))
+    for given in (text, b"a", b"", b"\x1f", b"y\x1f\x8b\n", gzip.compress(text)):
+        portions = (given[at : at + size] for at in range(0, len(given), size))
+        found = b"".join(lines.unpacked(portions, Reading("-")))
+        assert found == (text if given.startswith(b"\x1f\x8b") else given)
+
+
 def test_a_line_longer_than_a_megabyte_is_bad(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(lines, "READ", 1 << 18)
     path = tmp_path / "data.csv"

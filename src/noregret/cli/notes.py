@@ -27,7 +27,7 @@ def notes(
     encoding: Encoding, reading: Reading, *, binary: bool, weekdays: bool = False
 ) -> list[str]:
     """One line for each thing that was decided or found; weekdays: no row is due on others."""
-    lines = [reading.said] if reading.said else []
+    lines = [line for line in (reading.said, reading.spread) if line]
     for column, why in encoding.left_out.items():
         if why:
             remedy = next((words for part, words in REMEDIES.items() if part in why), "")

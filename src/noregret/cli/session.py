@@ -21,7 +21,7 @@ from noregret.cli.lock import locked
 from noregret.cli.notes import notes
 from noregret.cli.output import Mark, Output, Written, named, open_output
 from noregret.cli.screen import lines
-from noregret.errors import InputError, ParameterError, SourceError
+from noregret.errors import InputError, ParameterError, SourceError, in_one_line
 from noregret.forecasting.forecaster import Forecaster
 from noregret.forecasting.stream import WARM
 from noregret.learner.replay import ends_as_columns
@@ -354,7 +354,7 @@ class Session:
         reading, names = self.reading, list(self.encoding.slots)
         more = f" and {len(names) - 12:,} more" if len(names) > 12 else ""
         about = {"data": str(reading.name), "outcome": self.encoding.target}
-        about["features"] = (", ".join(names[:12]) + more) or "past outcomes only"
+        about["features"] = (", ".join(map(in_one_line, names[:12])) + more) or "past outcomes only"
         about["rows"] = f"{self.rows:,}"
         if reading.bad:
             about["left out"] = f"{reading.bad:,} bad {reading.unit}s, the first: {reading.first}"

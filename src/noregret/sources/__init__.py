@@ -27,7 +27,7 @@ from noregret.sources.block import Block, Reading
 from noregret.sources.cells import WORDS, Numbers
 from noregret.sources.dates import format_of
 from noregret.sources.dialect import decoded, encoding_of, known_as
-from noregret.sources.lines import Lines, chunks_of_file, chunks_of_pipe, whole_lines
+from noregret.sources.lines import Lines, chunks_of_file, chunks_of_pipe, unpacked, whole_lines
 from noregret.sources.survey import Declared
 
 __all__ = ["FORMATS", "Block", "Source", "near"]
@@ -188,7 +188,7 @@ class Source:
         stream = sys.stdin.buffer if self.live else None
         path = Path(self.data)
         chunks = chunks_of_pipe(stream, reading) if stream else chunks_of_file(path, reading)
-        text = decoded(chunks, encoding_of(self.encoding), reading)
+        text = decoded(unpacked(chunks, reading), encoding_of(self.encoding), reading)
         return whole_lines(text, reading, quoted=self.kind() == "csv")
 
     def require(self) -> None:

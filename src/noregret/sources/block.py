@@ -125,6 +125,7 @@ class Reading:
     past: int = 0  # the last line or row that an earlier run took
     bad: int = 0
     first: str = ""  # what was wrong with the first bad row
+    spread: str = ""  # where a cell goes on for many lines, and what that may mean
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Held while nothing is under way but a wait for rows: only there may a signal raise."""
 

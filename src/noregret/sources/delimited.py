@@ -29,6 +29,7 @@ __all__ = ["SAMPLE", "first_rows", "look", "read_delimited"]
 
 SAMPLE = 1 << 20  # bytes of a file that decide what its columns are
 JSON = re.compile(r'\s*\{\s*"[^"]*"\s*:')  # an object
+SPREAD = 20  # lines of one row, beyond which a quote may be missing
 END = "\n\0"  # a row of its own, unless a quote is open; NUL is in no text that comes here
 
 
@@ -316,4 +317,9 @@ def _rows(
             cells, wanted = _count(len(row), "cell"), _count(len(names), "column")
             reading.skip(place, f"{cells} in a file of {wanted}")
             continue
+        if (taken := number + reader.line_num - place) > SPREAD and not reading.spread:
+            reading.spread = (
+                f"line {place}: a cell in quotes goes on for {taken:,} lines, which are one row; "
+                "if that is not meant, a quote is missing or too many"
+            )
         yield place, row

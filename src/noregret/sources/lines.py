@@ -13,6 +13,7 @@ import re
 import select
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import IO
@@ -28,6 +29,7 @@ __all__ = [
     "breaks_in",
     "chunks_of_file",
     "chunks_of_pipe",
+    "unpacked",
     "well_quoted",
     "whole_lines",
 ]
@@ -42,6 +44,7 @@ BREAKS = b"\r\n"
 QUOTED = re.compile(
     rb'(?:(?<=[%s])|\A)"(?:[^"]++|"")*+("|\Z)' % re.escape(BREAKS + DELIMITERS.encode())
 )
+GZIP = b"\x1f\x8b"
 NUL = "NUL: this is not text, or not UTF-8; try --encoding utf-16"
 
 Lines = tuple[bytes, int, int]
@@ -73,23 +76,30 @@ def chunks_of_pipe(stream: IO[bytes], reading: Reading) -> Iterator[bytes]:
 
 
 def chunks_of_file(path: Path, reading: Reading) -> Iterator[bytes]:
-    """A file, unpacked if it is gzip, whatever its name."""
+    """A file."""
     with reading.readable(), path.open("rb") as file:
-        start = file.read(2)
-        file.seek(0)
-        if start == b"\x1f\x8b":
-            yield from _unpacked(file, reading)
-            return
         while chunk := file.read(READ):
             yield chunk
 
 
-def _unpacked(file: IO[bytes], reading: Reading) -> Iterator[bytes]:
+def unpacked(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
+    """The same text; what begins as gzip does is unpacked, whatever its name."""
+    start = b""
+    for chunk in chunks:
+        start += chunk
+        if len(start) >= len(GZIP):
+            break
+    whole = chain([start] if start else [], chunks)
+    yield from _members(whole, reading) if start.startswith(GZIP) else whole
+
+
+def _members(packed: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
     """Any number of gzip members, one after the other."""
     done = 0
     packer = zlib.decompressobj(wbits=31)
     fresh = True
-    while raw := file.read(READ >> 2):
+    for part in packed:
+        raw = part
         while raw:
             try:
                 chunk = packer.decompress(raw, READ)
