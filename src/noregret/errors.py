@@ -18,7 +18,7 @@ a drift, an expert) comes out as one of these too, with the original as its `__c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "FeatureError",
@@ -33,6 +33,7 @@ __all__ = [
     "SnapshotError",
     "SourceError",
     "abbreviated",
+    "first_of",
     "in_one_line",
     "suggestion",
     "wrapping",
@@ -130,6 +131,15 @@ def in_one_line(text: str, most: int = 60) -> str:
     """
     text = " ".join(text[: 2 * most].split()) if "\n" in text or len(text) > most else text
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def first_of(names: Sequence[str], most: int = 4) -> str:
+    """The first few names, each in one short line.
+
+    >>> first_of(["load", "wind", "a" * 100], most=2)
+    'load, wind, ...'
+    """
+    return ", ".join(map(in_one_line, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.errors import abbreviated
+from noregret.errors import abbreviated, first_of
 from noregret.sources.cells import Numbers
 from noregret.sources.dates import EPOCHS, Dates
 
@@ -71,7 +71,7 @@ def notes(
     if encoding.filled:
         many, names = sum(encoding.filled.values()), list(encoding.filled)
         share = 100 * many / (max(encoding.rows, 1) * len(names))
-        shown = ", ".join(names[:4]) + ", ..." * (len(names) > 4)
+        shown = first_of(names)
         cells = "1 cell" if many == 1 else f"{many:,} cells"
         digits = ".2g" if share < 99.5 else ".0f"
         lines.append(f"--missing {encoding.missing} filled {cells} ({share:{digits}} %) of {shown}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from noregret.cli.show import count, number
-from noregret.errors import in_one_line
+from noregret.errors import first_of
 
 if TYPE_CHECKING:
     from noregret.running.baselines import Errors
@@ -76,8 +76,7 @@ def _read(found: Summary, notes: Sequence[str]) -> Iterator[str]:
         parts.append(f"every {_step(found.every)}")
         parts.append(f"{count(found.gaps, 'step')} missing" if found.gaps else "no gaps")
     yield from _wrapped(f"{found.data}   {', '.join(parts)}")
-    more = ", ..." if len(found.features) > 8 else ""
-    made = [", ".join(map(in_one_line, found.features[:8])) + more]
+    made = [first_of(found.features, 8)]
     made += [CALENDAR] if found.calendar else []
     made += [f"lags {_ranges(found.lags)}"] if found.lags else []
     features = " + ".join(filter(None, made)) or "none: past outcomes only"
@@ -212,9 +211,7 @@ def _coming(found: Summary, shown: int) -> Iterator[str]:
         ends = f"   chance of {found.positive}" if found.binary else ends
         yield f"{head}  {one.time:<17}{number(one.forecast):>10}{ends}"
     if steps and steps[0].held:
-        held = ", ".join(map(in_one_line, steps[0].held[:4])) + (
-            ", ..." if len(steps[0].held) > 4 else ""
-        )
+        held = first_of(steps[0].held)
         yield from _wrapped(f"       with {held} as in the last row, so without an interval", 7)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from noregret.certificates import Certificate
-from noregret.errors import InputError, NoRegretError, in_one_line
+from noregret.errors import InputError, NoRegretError, first_of
 from noregret.experts.classifier import AutoClassifier
 from noregret.experts.guarded import RulePool
 from noregret.forecasting.forecaster import Forecaster
@@ -320,9 +320,7 @@ def _of_series(
             found.intervals = Interval(asked[widest], covered, width / 2.0)
     if facts.assumed:
         several = len(facts.assumed) > 1
-        names = ", ".join(map(in_one_line, facts.assumed[:4])) + (
-            ", ..." if len(facts.assumed) > 4 else ""
-        )
+        names = first_of(facts.assumed)
         found.warnings.append(
             f"{names} {'are' if several else 'is'} used at the forecast's time: "
             f"{'are they' if several else 'is it'} known then? (--known)"
