@@ -7,7 +7,6 @@ against sums booked apart, it is (`audit`): a state that is not what was booked 
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from dataclasses import dataclass
@@ -222,6 +221,8 @@ class Certificate:
 
     def to_json(self, indent: int | None = None) -> str:
         """Strict JSON: no NaN, no Infinity."""
+        import json
+
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def __str__(self) -> str:

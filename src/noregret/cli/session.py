@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from noregret import report as reports
 from noregret.cli import contest, show
 from noregret.cli.apart import keep_apart
 from noregret.cli.lock import locked
@@ -226,6 +225,8 @@ class Session:
         if self.steps and self.next_out[0] is not None:
             self.write_next(found[0], *self.next_out)  # before anything is printed
         if report is not None:
+            from noregret import report as reports
+
             title = f"{self.encoding.target} in {str(self.reading.name).rpartition('/')[2]}"
             verdict = found[0] if len(found) == 1 and self.rows else None
             reports.write(

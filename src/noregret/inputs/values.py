@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
@@ -22,6 +20,9 @@ from noregret.errors import FeatureError, FeatureTypeError, InputError, OutcomeE
 from noregret.types import Matrix, Outcome, Outcomes, Row, Table, Vector
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
+
     from noregret.inputs.tables import Frame
 
 __all__ = [
@@ -61,6 +62,13 @@ def warn_of_column() -> None:
     warnings.warn(COLUMN, kind, stacklevel=6)
 
 
+def _exactly_written(value: object) -> TypeGuard[Decimal | Fraction]:
+    """Whether it is a decimal or a fraction: where their modules are not loaded, nothing is."""
+    modules = (("decimal", "Decimal"), ("fractions", "Fraction"))
+    types = (getattr(loaded(module), name, ()) for module, name in modules)
+    return isinstance(value, tuple(types))
+
+
 def number(value: object, field: str, error: Refusal = FeatureError) -> float:
     """One number, exactly.
 
@@ -74,7 +82,7 @@ def number(value: object, field: str, error: Refusal = FeatureError) -> float:
         raise error(f"{field} is masked: leave the round out, or impute the value")
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item() if value.dtype.kind in "biufc" else value
-    if not isinstance(value, bool | int | float | np.floating | Decimal | Fraction):
+    if not isinstance(value, bool | int | float | np.floating) and not _exactly_written(value):
         kind = type(value).__name__
         raise (FeatureTypeError if error is FeatureError else error)(
             f"{field} = {abbreviated(value)} is not a number ({kind}): convert it to float first; "
