@@ -129,7 +129,7 @@ def in_one_line(text: str, most: int = 60) -> str:
     >>> in_one_line("load"), in_one_line("a" * 100, most=10)
     ('load', 'aaaaaaa...')
     """
-    text = " ".join(text[: 2 * most].split()) if "\n" in text or len(text) > most else text
+    text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

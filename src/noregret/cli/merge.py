@@ -20,7 +20,7 @@ from noregret.cli.options import (
     output_options,
     source_of,
 )
-from noregret.errors import ParameterError, SourceError
+from noregret.errors import ParameterError, SourceError, first_of
 from noregret.running.baselines import Baselines
 from noregret.sources import Source
 from noregret.sources.block import TIME
@@ -119,9 +119,8 @@ def _names(
     look = "is merged too, and does not look like a forecast"
     if len(odd) > 1:
         look = "are merged too, and do not look like forecasts"
-    named = ", ".join(odd[:4]) + ", ..." * (len(odd) > 4)
     remedy = f": --forecasts {','.join(rest)}" * (len(rest) > 1)
-    remark = f"{named} {look} of {options['target']}{remedy}"
+    remark = f"{first_of(odd)} {look} of {options['target']}{remedy}"
     return list(found), [remark]
 
 

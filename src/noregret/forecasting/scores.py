@@ -61,9 +61,7 @@ class Tally:
             return
         add_errors(self.sums[h - 1], errors)
         buckets = steps // self.length
-        ordered = np.sort(buckets)  # np.unique loads numpy.ma, which takes 10 ms
-        each = ordered[np.diff(ordered, prepend=ordered[0] - 1) > 0]
-        for label in each[-BUCKETS:].tolist():
+        for label in np.unique(buckets)[-BUCKETS:].tolist():
             place = label % BUCKETS
             if self.labels[place] != label:
                 self.labels[place], self.buckets[place] = label, 0.0

@@ -62,7 +62,7 @@ def warn_of_column() -> None:
     warnings.warn(COLUMN, kind, stacklevel=6)
 
 
-def _exactly_written(value: object) -> TypeGuard[Decimal | Fraction]:
+def _decimal_or_fraction(value: object) -> TypeGuard[Decimal | Fraction]:
     """Whether it is a decimal or a fraction: where their modules are not loaded, nothing is."""
     modules = (("decimal", "Decimal"), ("fractions", "Fraction"))
     types = (getattr(loaded(module), name, ()) for module, name in modules)
@@ -82,7 +82,7 @@ def number(value: object, field: str, error: Refusal = FeatureError) -> float:
         raise error(f"{field} is masked: leave the round out, or impute the value")
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item() if value.dtype.kind in "biufc" else value
-    if not isinstance(value, bool | int | float | np.floating) and not _exactly_written(value):
+    if not isinstance(value, bool | int | float | np.floating) and not _decimal_or_fraction(value):
         kind = type(value).__name__
         raise (FeatureTypeError if error is FeatureError else error)(
             f"{field} = {abbreviated(value)} is not a number ({kind}): convert it to float first; "

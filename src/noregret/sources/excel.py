@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from zipfile import BadZipFile
 
-from noregret.errors import abbreviated, suggestion
+from noregret.errors import abbreviated, first_of, suggestion
 from noregret.sources.block import Block, Reading
 from noregret.sources.tables import ROWS, damaged
 
@@ -49,7 +49,7 @@ def _rows(path: Path, reading: Reading, chosen: str | None) -> Iterator[tuple[ob
             if first is not None:
                 others = [name for name in names if name != sheet.title]
                 if others and chosen is None:
-                    listed = ", ".join(others[:4]) + ", ..." * (len(others) > 4)
+                    listed = first_of(others)
                     reading.said = f"sheet {sheet.title} is read; --sheet takes another: {listed}"
                 yield first
                 yield from rows
